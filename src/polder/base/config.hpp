@@ -1,0 +1,17 @@
+#pragma once
+// config — what the compiler is told, and the few facts about the machine that are compile-time constants.
+#include <cstddef>
+
+#define POLDER_ALWAYS_INLINE [[gnu::always_inline]] inline
+#define POLDER_NOINLINE [[gnu::noinline]]
+
+namespace polder {
+
+// Two lines: the adjacent-line prefetcher of x86 moves pairs.
+inline constexpr std::size_t cache_line = 64;
+inline constexpr std::size_t false_sharing_range = 128;
+
+// What max_align_t asks for; every block of every size keeps it.
+inline constexpr std::size_t min_alignment = 16;
+
+}  // namespace polder

@@ -1,0 +1,77 @@
+#pragma once
+// atomic — the one word type that threads share, in one of several worlds.
+//
+//   native   a thin cover over std::atomic without default orders
+//   model    Relacy's atomics (POLDER_MODEL defined): every operation is a scheduling point and every legal
+//            stale value is tried; see sync/atomic_model.hpp
+//
+// Protocol files include only base/ and sync/, so the same text runs in every world.
+// `plain<T>` is a field that one thread at a time may touch: bare in the native world, race-checked in the model.
+
+#if defined(POLDER_MODEL)
+#include <polder/sync/atomic_model.hpp>
+#else
+#include <atomic>
+
+namespace polder {
+
+enum class order : int {
+  relaxed = int(std::memory_order_relaxed),
+  acquire = int(std::memory_order_acquire),
+  release = int(std::memory_order_release),
+  acq_rel = int(std::memory_order_acq_rel),
+  seq_cst = int(std::memory_order_seq_cst),
+};
+
+namespace native {
+constexpr std::memory_order std_order(order o) { return static_cast<std::memory_order>(o); }
+}  // namespace native
+
+template <class T>
+class atomic {
+ public:
+  constexpr atomic() noexcept : value_{} {}
+  constexpr explicit atomic(T v) noexcept : value_(v) {}
+  atomic(const atomic&) = delete;
+  atomic& operator=(const atomic&) = delete;
+
+  [[gnu::always_inline]] T load(order o) const noexcept { return value_.load(native::std_order(o)); }
+  [[gnu::always_inline]] void store(T v, order o) noexcept { value_.store(v, native::std_order(o)); }
+  [[gnu::always_inline]] T exchange(T v, order o) noexcept { return value_.exchange(v, native::std_order(o)); }
+
+  // Strong compare-and-swap; on failure `expected` holds what was seen.
+  [[gnu::always_inline]] bool cas(T& expected, T desired, order success, order failure) noexcept {
+    return value_.compare_exchange_strong(expected, desired, native::std_order(success), native::std_order(failure));
+  }
+
+  [[gnu::always_inline]] T fetch_add(T v, order o) noexcept { return value_.fetch_add(v, native::std_order(o)); }
+  [[gnu::always_inline]] T fetch_sub(T v, order o) noexcept { return value_.fetch_sub(v, native::std_order(o)); }
+  [[gnu::always_inline]] T fetch_or(T v, order o) noexcept { return value_.fetch_or(v, native::std_order(o)); }
+  [[gnu::always_inline]] T fetch_and(T v, order o) noexcept { return value_.fetch_and(v, native::std_order(o)); }
+
+ private:
+  std::atomic<T> value_;
+  static_assert(std::atomic<T>::is_always_lock_free);
+};
+
+// A store-load fence when `o` is seq_cst; the argument for each use stands at the use.
+[[gnu::always_inline]] inline void fence(order o) noexcept { std::atomic_thread_fence(native::std_order(o)); }
+
+// Keeps the compiler, not the processor, from moving memory accesses across: the light side of an asymmetric fence
+// whose heavy side is membarrier(2), and the order between a thread and its own signal handlers.
+[[gnu::always_inline]] inline void signal_fence() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
+
+template <class T>
+class plain {
+ public:
+  constexpr plain() noexcept = default;
+  constexpr explicit plain(T v) noexcept : value_(v) {}
+  [[gnu::always_inline]] T get() const noexcept { return value_; }
+  [[gnu::always_inline]] void set(T v) noexcept { value_ = v; }
+
+ private:
+  T value_{};
+};
+
+}  // namespace polder
+#endif
