@@ -1,0 +1,43 @@
+# What every target is compiled with, and the interface targets that say the rest.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+set(CMAKE_CXX_FLAGS_RELEASE "-O3 -g")
+set(CMAKE_C_FLAGS_RELEASE "-O3 -g")
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g")
+set(CMAKE_C_FLAGS_DEBUG "-O1 -g")
+if(PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+  set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+  set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+endif()
+
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+
+# polder_options: for everything in this tree.
+add_library(polder_options INTERFACE)
+target_include_directories(polder_options INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+target_compile_definitions(polder_options INTERFACE _GNU_SOURCE POLDER_CHECK_LEVEL=${POLDER_CHECK_LEVEL}
+  "POLDER_VERSION=\"${PROJECT_VERSION}\"")
+if(PROJECT_IS_TOP_LEVEL)
+  target_compile_options(polder_options INTERFACE -Wall -Wextra -Wundef -Werror)
+endif()
+if(POLDER_SANITIZE)
+  target_compile_options(polder_options INTERFACE -fsanitize=${POLDER_SANITIZE} -fno-sanitize-recover=all
+    -fno-omit-frame-pointer)
+  target_link_options(polder_options INTERFACE -fsanitize=${POLDER_SANITIZE})
+endif()
+
+# polder_inside: for what runs inside malloc, where nothing may allocate, throw or wait for the dynamic linker.
+add_library(polder_inside INTERFACE)
+target_link_libraries(polder_inside INTERFACE polder_options)
+target_compile_options(polder_inside INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-threadsafe-statics -fvisibility-inlines-hidden>
+  -ftls-model=initial-exec -fvisibility=hidden -fno-semantic-interposition -fno-plt -fno-stack-protector
+  -fno-builtin-malloc -fno-builtin-calloc -fno-builtin-realloc -fno-builtin-free -fno-math-errno)

@@ -1,0 +1,31 @@
+# install: three ways to link (polder::shared, polder::static, polder::object), find_package, pkg-config.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+if(NOT TARGET polder_object)
+  return()
+endif()
+
+set(exported polder_object polder_static)
+if(TARGET polder_shared)
+  list(APPEND exported polder_shared)
+endif()
+install(TARGETS ${exported} EXPORT polder
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  OBJECTS DESTINATION ${CMAKE_INSTALL_LIBDIR}/polder)
+foreach(heap IN LISTS POLDER_HEAPS)
+  if(TARGET polder_shared_${heap})
+    install(TARGETS polder_shared_${heap} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
+endforeach()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
+install(EXPORT polder FILE polder-targets.cmake NAMESPACE polder:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/polder)
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/polder-config.cmake.in ${PROJECT_BINARY_DIR}/polder-config.cmake
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/polder)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/polder-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/polder-config.cmake ${PROJECT_BINARY_DIR}/polder-config-version.cmake
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/polder)
+
+configure_file(${PROJECT_SOURCE_DIR}/cmake/polder.pc.in ${PROJECT_BINARY_DIR}/polder.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/polder.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
