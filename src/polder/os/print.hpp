@@ -75,15 +75,15 @@ class text_buffer {
   char text_[capacity + 1];  // one more for the newline
 };
 
-// Writes all of `text` to `fd`, whatever happens; errno is kept. The raw call, because write(3) is a cancellation point.
+// Writes `text` to `fd` as far as it is taken at once; errno is kept. The raw call, because write(3) is a cancellation point.
 inline void write_all(int fd, std::string_view text) noexcept {
   const int kept = errno;
   while (!text.empty()) {
     const long n = ::syscall(SYS_write, fd, text.data(), text.size());
     if (n > 0) {
       text.remove_prefix(std::size_t(n));
-    } else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
-      break;  // nobody listens
+    } else if (n == 0 || errno != EINTR) {
+      break;  // nobody listens, or would only after a wait
     }
   }
   errno = kept;

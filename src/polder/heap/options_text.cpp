@@ -1,0 +1,185 @@
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include <polder/base/bits.hpp>
+#include <polder/heap/options_text.hpp>
+
+namespace polder::heap {
+namespace {
+
+using text = std::string_view;
+using out = os::text_buffer<480>;
+
+bool read_number(text value, std::uint64_t& into) {
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), into);
+  return error == std::errc{} && end == value.data() + value.size() && !value.empty();
+}
+
+bool read_size(text value, std::size_t& into) {
+  if (value.empty()) return false;
+  unsigned shift = 0;
+  switch (value.back() | 0x20) {  // to lower case
+    case 'k': shift = 10; break;
+    case 'm': shift = 20; break;
+    case 'g': shift = 30; break;
+    case 't': shift = 40; break;
+    default: break;
+  }
+  if (shift != 0) value.remove_suffix(1);
+  std::uint64_t n = 0;
+  if (!read_number(value, n) || n > (std::numeric_limits<std::size_t>::max() >> shift)) return false;
+  into = std::size_t(n) << shift;
+  return true;
+}
+
+void write_size(out& to, std::size_t n) {
+  constexpr text suffixes[] = {"", "K", "M", "G", "T"};
+  unsigned unit = 0;
+  while (n != 0 && n % 1024 == 0 && unit < 4) n /= 1024, ++unit;
+  to << n << suffixes[unit];
+}
+
+bool read_switch(text value, bool& into) {
+  if (value != "0" && value != "1") return false;
+  into = value == "1";
+  return true;
+}
+
+template <class E, std::size_t n>
+bool read_word(text value, const text (&words)[n], E& into) {
+  const auto found = std::find(words, words + n, value);
+  if (found == words + n) return false;
+  into = E(found - words);
+  return true;
+}
+
+constexpr text release_words[] = {"dontneed", "free"};  // as release_policy counts
+constexpr text thp_words[] = {"off", "madvise", "on"};  // as thp_policy counts
+constexpr text size_form = "a number of bytes, K, M, G or T";
+constexpr text switch_form = "0 or 1";
+
+bool read_page_size(text value, options& o) {
+  std::size_t n = 0;
+  if (!read_size(value, n) || (n != 0 && (!is_power_of_two(n) || n < 4 * KiB || n > MiB))) return false;
+  o.page_size = n;
+  return true;
+}
+
+bool read_decay(text value, options& o) {
+  std::uint64_t n = 0;
+  if (!read_number(value, n) || n > std::numeric_limits<std::uint32_t>::max()) return false;
+  o.decay_ms = std::uint32_t(n);
+  return true;
+}
+
+// string_view::substr may throw, and nothing in here can.
+text first(text s, std::size_t n) { return {s.data(), std::min(n, s.size())}; }
+
+text without_first(text s, std::size_t n) {
+  s.remove_prefix(std::min(n, s.size()));
+  return s;
+}
+
+text trimmed(text s) {
+  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
+  while (!s.empty() && (s.back() == ' ' || s.back() == '\t')) s.remove_suffix(1);
+  return s;
+}
+
+const option_key& nearest(text key) {
+  return *std::min_element(std::begin(option_keys), std::end(option_keys),
+                           [&](const option_key& a, const option_key& b) {
+                             return edit_distance(key, a.name) < edit_distance(key, b.name);
+                           });
+}
+
+}  // namespace
+
+// clang-format off
+constinit const option_key option_keys[8] = {
+    {"arena_size", size_form,
+     [](text v, options& o) noexcept { return read_size(v, o.arena_size); },
+     [](out& to, const options& o) noexcept { write_size(to, o.arena_size); }},
+    {"page_size", "0 or a power of two from 4K to 1M",
+     [](text v, options& o) noexcept { return read_page_size(v, o); },
+     [](out& to, const options& o) noexcept { write_size(to, o.page_size); }},
+    {"decay_ms", "milliseconds, 0 to 4294967295",
+     [](text v, options& o) noexcept { return read_decay(v, o); },
+     [](out& to, const options& o) noexcept { to << o.decay_ms; }},
+    {"release", "dontneed or free",
+     [](text v, options& o) noexcept { return read_word(v, release_words, o.release); },
+     [](out& to, const options& o) noexcept { to << release_words[unsigned(o.release)]; }},
+    {"thp", "off, madvise or on",
+     [](text v, options& o) noexcept { return read_word(v, thp_words, o.thp); },
+     [](out& to, const options& o) noexcept { to << thp_words[unsigned(o.thp)]; }},
+    {"populate", switch_form,
+     [](text v, options& o) noexcept { return read_switch(v, o.populate); },
+     [](out& to, const options& o) noexcept { to << unsigned(o.populate); }},
+    {"verbose", switch_form,
+     [](text v, options& o) noexcept { return read_switch(v, o.verbose); },
+     [](out& to, const options& o) noexcept { to << unsigned(o.verbose); }},
+    {"stats", switch_form,
+     [](text v, options& o) noexcept { return read_switch(v, o.stats); },
+     [](out& to, const options& o) noexcept { to << unsigned(o.stats); }},
+};
+// clang-format on
+
+unsigned edit_distance(std::string_view a, std::string_view b) noexcept {
+  constexpr std::size_t longest = 32;  // no key is longer, and the rest of a longer word changes no choice
+  a = first(a, longest);
+  b = first(b, longest);
+  unsigned rows[3][longest + 1];  // the row being filled and the two before it, in turn
+  for (unsigned j = 0; j <= b.size(); ++j) rows[0][j] = j;
+  for (unsigned i = 1; i <= a.size(); ++i) {
+    const unsigned* before = rows[(i + 1) % 3];  // row i - 2
+    const unsigned* above = rows[(i - 1) % 3];
+    unsigned* row = rows[i % 3];
+    row[0] = i;
+    for (unsigned j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + unsigned(a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+  }
+  return rows[a.size() % 3][b.size()];
+}
+
+option_error read_options(std::string_view all, options& into) noexcept {
+  while (!all.empty()) {
+    const std::size_t comma = std::min(all.find(','), all.size());
+    const text pair = trimmed(first(all, comma));
+    all = without_first(all, comma + 1);
+    if (pair.empty()) continue;
+    const std::size_t equals = std::min(pair.find('='), pair.size());
+    const text key = trimmed(first(pair, equals));
+    const text value = trimmed(without_first(pair, equals + 1));
+    const auto found = std::find_if(std::begin(option_keys), std::end(option_keys),
+                                    [&](const option_key& k) { return k.name == key; });
+    if (found == std::end(option_keys)) return {option_error::unknown_key, key, value, &nearest(key)};
+    if (!found->read(value, into)) return {option_error::bad_value, key, value, found};
+  }
+  return {};
+}
+
+void describe(os::text_buffer<480>& to, const option_error& error) noexcept {
+  constexpr std::size_t shown = 80;  // of what the user wrote
+  if (error.what == option_error::unknown_key) {
+    to << "unknown option \"" << first(error.key, shown) << "\" (did you mean \"" << error.near->name << "\"?)";
+  } else if (error.what == option_error::bad_value) {
+    to << "bad value \"" << first(error.value, shown) << "\" for option \"" << error.near->name << "\": it takes "
+       << error.near->takes;
+  }
+}
+
+void write_options(os::text_buffer<480>& to, const options& from) noexcept {
+  bool first = true;
+  for (const option_key& key : option_keys) {
+    if (!first) to << ',';
+    first = false;
+    to << key.name << '=';
+    key.write(to, from);
+  }
+}
+
+}  // namespace polder::heap
