@@ -79,13 +79,14 @@ inline void signal_fence(model::place at = model::place::current()) {
 }
 
 namespace model {
-// The heavy side: what membarrier(2) is to the native world.
-inline void heavy_fence(place at = place::current()) {
+// The heavy side: what membarrier(2) is to the native world. True: the barrier took place.
+inline bool heavy_fence(place at = place::current()) {
   if (membarrier == membarrier_world::paired) {
     fence(order::seq_cst, at);
   } else {
     rl::systemwide_fence(info(at));
   }
+  return true;
 }
 }  // namespace model
 

@@ -148,16 +148,16 @@ class gate {
 
   // ---- who claims the LAB of a thread that is outside --------------------------------------------------------------
 
-  // running → claimed, closed, and the owner seen outside. `heavy_fence()` is membarrier(2), private expedited; where
-  // that is refused there are no claims.
+  // running → claimed, closed, and the owner seen outside. `heavy_fence()` is membarrier(2), private expedited: true
+  // when the barrier took place, false when the kernel refused it; then there are no claims.
   template <class HeavyFence>
   [[nodiscard]] claim try_claim(HeavyFence&& heavy_fence) noexcept {
     if (!step(lab_state::running, lab_state::claimed, order::acquire))
       return claim::refused;  // sync: gate-handover
     limit_.store(0, order::relaxed);
     key_.store(no_key, order::relaxed);
-    heavy_fence();                                              // sync: claim-or-enter; see active_
-    if (active_.load(order::acquire) == 0) return claim::held;  // sync: owner-out
+    const bool fenced = heavy_fence();                                    // sync: claim-or-enter; see active_
+    if (fenced && active_.load(order::acquire) == 0) return claim::held;  // sync: owner-out
     return end_claim() ? claim::refused : claim::inherited;
   }
 
