@@ -9,7 +9,7 @@ namespace polder::heap {
 namespace {
 
 using text = std::string_view;
-using out = os::text_buffer<480>;
+using out = os::line_text;
 
 bool read_number(text value, std::uint64_t& into) {
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), into);
@@ -162,7 +162,7 @@ option_error read_options(std::string_view all, options& into) noexcept {
   return {};
 }
 
-void describe(os::text_buffer<480>& to, const option_error& error) noexcept {
+void describe(os::line_text& to, const option_error& error) noexcept {
   constexpr std::size_t shown = 80;  // of what the user wrote
   if (error.what == option_error::unknown_key) {
     to << "unknown option \"" << first(error.key, shown) << "\" (did you mean \"" << error.near->name << "\"?)";
@@ -172,7 +172,7 @@ void describe(os::text_buffer<480>& to, const option_error& error) noexcept {
   }
 }
 
-void write_options(os::text_buffer<480>& to, const options& from) noexcept {
+void write_options(os::line_text& to, const options& from) noexcept {
   bool first = true;
   for (const option_key& key : option_keys) {
     if (!first) to << ',';

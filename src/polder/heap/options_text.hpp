@@ -15,7 +15,7 @@ struct option_key {
   std::string_view name;
   std::string_view takes;  // what a value looks like, for messages
   bool (*read)(std::string_view value, options& into) noexcept;
-  void (*write)(os::text_buffer<480>& to, const options& from) noexcept;
+  void (*write)(os::line_text& to, const options& from) noexcept;
 };
 
 // One for each field of `options`, in their order.
@@ -32,10 +32,10 @@ struct option_error {
 option_error read_options(std::string_view text, options& into) noexcept;
 
 // One line that a user can act on, e.g.:  unknown option "decai_ms" (did you mean "decay_ms"?)
-void describe(os::text_buffer<480>& to, const option_error& error) noexcept;
+void describe(os::line_text& to, const option_error& error) noexcept;
 
 // Every option, as read_options would take it.
-void write_options(os::text_buffer<480>& to, const options& from) noexcept;
+void write_options(os::line_text& to, const options& from) noexcept;
 
 // How many letters must be added, dropped, replaced or swapped with their neighbour to make `a` into `b`.
 unsigned edit_distance(std::string_view a, std::string_view b) noexcept;

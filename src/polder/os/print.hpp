@@ -89,7 +89,9 @@ inline void write_all(int fd, std::string_view text) noexcept {
   errno = kept;
 }
 
-class line : public text_buffer<480> {
+using line_text = text_buffer<480>;
+
+class line : public line_text {
  public:
   explicit line(int fd = STDERR_FILENO) noexcept : fd_(fd) {}
   ~line() {

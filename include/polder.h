@@ -1,0 +1,124 @@
+/* polder.h — the C API of Polder's heap, and the only header that bindings use.
+ *
+ * Blocks of these functions and of malloc are the same blocks when Polder is the process's malloc (linked or
+ * preloaded): either kind of free takes either kind of block. All functions may be called from any thread.
+ * Sizes are in bytes. Every block is aligned to 16 bytes at least. No function but those that say so sets errno, and
+ * none that frees changes it. What may not be freed (a block freed before, a pointer into a block, a pointer of
+ * another heap, a wrong size) ends the process with one line on standard error and SIGABRT.
+ */
+#ifndef POLDER_H
+#define POLDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define POLDER_NOEXCEPT noexcept
+extern "C" {
+#else
+#define POLDER_NOEXCEPT
+#endif
+
+/* ---- the C library's functions ---------------------------------------------------------------------------------- */
+
+/* A block of at least `size` bytes; of a block of its own also for 0. NULL and errno ENOMEM: there is no memory, or
+ * `size` exceeds PTRDIFF_MAX. */
+void* polder_malloc(size_t size) POLDER_NOEXCEPT;
+
+/* The same for count * size bytes, all zero. ENOMEM also when the product overflows. */
+void* polder_calloc(size_t count, size_t size) POLDER_NOEXCEPT;
+
+/* A block of at least `size` bytes with the contents of `block`, as far as they fit; `block` is freed. NULL for
+ * `block`: as polder_malloc. 0 for `size`: frees, returns NULL. NULL and ENOMEM: `block` is as it was. */
+void* polder_realloc(void* block, size_t size) POLDER_NOEXCEPT;
+
+/* polder_realloc to count * size bytes. ENOMEM also when the product overflows. */
+void* polder_reallocarray(void* block, size_t count, size_t size) POLDER_NOEXCEPT;
+
+/* A block whose address is a multiple of `alignment`, which is rounded up to a power of two. NULL and errno ENOMEM: no
+ * memory; EINVAL: an alignment above 2^63. */
+void* polder_aligned_alloc(size_t alignment, size_t size) POLDER_NOEXCEPT;
+
+/* As POSIX has it: 0 and the block in *block; EINVAL: `alignment` is not a power of two, or smaller than a pointer;
+ * ENOMEM. On error *block is as it was. */
+int polder_posix_memalign(void** block, size_t alignment, size_t size) POLDER_NOEXCEPT;
+
+/* Frees a block; nothing for NULL. */
+void polder_free(void* block) POLDER_NOEXCEPT;
+
+/* Frees a block of which the size is known: what it was asked for with, or anything from there to
+ * polder_usable_size(). Not for aligned blocks. Nothing for NULL. */
+void polder_free_sized(void* block, size_t size) POLDER_NOEXCEPT;
+
+/* Frees an aligned block of which alignment and size are known. Nothing for NULL. */
+void polder_free_aligned_sized(void* block, size_t alignment, size_t size) POLDER_NOEXCEPT;
+
+/* How many bytes of the block may be used; constant through its life. 0 for NULL. */
+size_t polder_usable_size(void* block) POLDER_NOEXCEPT;
+
+/* ---- more than one block, more than was asked for ---------------------------------------------------------------- */
+
+/* `count` blocks of at least `size` bytes each, to be freed in any way. Returns how many were had and stored from
+ * blocks[0] on; fewer than `count`: errno is ENOMEM, and those are the caller's. */
+size_t polder_malloc_batch(size_t size, size_t count, void** blocks) POLDER_NOEXCEPT;
+
+/* Frees `count` blocks of any sizes and origins, faster than one by one: those of one span go back at once. NULL among
+ * them is skipped. The array is the caller's, its contents are undefined afterwards. */
+void polder_free_batch(void** blocks, size_t count) POLDER_NOEXCEPT;
+
+struct polder_allocation {
+  void* ptr;   /* NULL and errno ENOMEM: there is no memory */
+  size_t size; /* bytes that may be used, not fewer than were asked for */
+};
+
+/* A block and all of its room. polder_free_sized takes any size from the one asked for to the one returned. */
+struct polder_allocation polder_allocate_at_least(size_t size) POLDER_NOEXCEPT;
+
+/* 1: the address lies in memory that this heap manages, which does not say that it is a block. 0: it does not. */
+int polder_owns(const void* address) POLDER_NOEXCEPT;
+
+/* ---- the heap as a whole ----------------------------------------------------------------------------------------- */
+
+/* Gives free memory back to the system, all but about `keep` bytes. Returns the bytes given back. */
+size_t polder_trim(size_t keep) POLDER_NOEXCEPT;
+
+/* All in bytes unless they are counts. allocated <= active <= resident <= mapped <= reserved. Later versions add
+ * members at the end. */
+struct polder_statistics {
+  size_t size;           /* in: sizeof(struct polder_statistics); out: how much of it was filled */
+  size_t allocated;      /* in blocks that the program holds */
+  size_t active;         /* in spans and runs with at least one such block */
+  size_t resident;       /* active, cached and metadata: all that was not given back to the system */
+  size_t mapped;         /* address space that can be read and written */
+  size_t reserved;       /* address space taken, accessible or not */
+  size_t metadata;       /* the heap's own tables */
+  size_t cached;         /* free, kept for the next allocation until it decays */
+  size_t large;          /* part of `active` in blocks beyond the size classes */
+  size_t peak;           /* highest `resident` seen */
+  uint64_t threads;      /* count: threads that hold a local allocation buffer */
+  uint64_t labs;         /* count: local allocation buffers made */
+  uint64_t spans;        /* count: spans in use */
+  uint64_t refills;      /* count: times a thread went for a new span */
+  uint64_t remote_frees; /* count: blocks freed by another thread than their owner */
+  uint64_t system_calls; /* count: made by the heap */
+};
+
+/* 0: *into is filled as far as into->size says. EINVAL: into is NULL or into->size is too small to be one. */
+int polder_read_statistics(struct polder_statistics* into) POLDER_NOEXCEPT;
+
+/* The effective options, as POLDER_OPTIONS would take them, as a string cut to `size` bytes with its end. Returns its
+ * whole length without the end, as snprintf does; a `size` of 0 asks for that alone. */
+size_t polder_options(char* buffer, size_t size) POLDER_NOEXCEPT;
+
+/* The heap's name in the catalogue, such as "polder". Not to be freed. */
+const char* polder_heap(void) POLDER_NOEXCEPT;
+
+/* The library's version, such as "0.1.0". Not to be freed. */
+const char* polder_version(void) POLDER_NOEXCEPT;
+
+#ifdef __cplusplus
+}
+#endif
+#undef POLDER_NOEXCEPT
+
+#endif /* POLDER_H */

@@ -1,0 +1,95 @@
+#include <limits.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <polder/heap/options_text.hpp>
+#include <polder/malloc/instance.hpp>
+#include <polder/malloc/report.hpp>
+#include <polder/os/environ.hpp>
+#include <polder/os/print.hpp>
+#include <polder/sync/atomic.hpp>
+
+namespace polder::face {
+
+constinit thread_local thread_words this_thread;
+
+namespace {
+
+constinit heap::options options_;
+
+// The key whose destructor is the end of a thread; 0: none yet, else the key + 1.
+//   written by  the first thread that comes, by CAS
+//   read by     every thread, once in its life
+//   order       relaxed: the key itself lies in the C library, which publishes it
+constinit atomic<std::uint32_t> exit_key;
+
+void end_of_thread(void* round);
+
+std::uint32_t exit_key_made() {
+  std::uint32_t made = exit_key.load(order::relaxed);
+  if (made != 0) return made;
+  pthread_key_t key;
+  if (pthread_key_create(&key, end_of_thread) != 0) return 0;
+  if (exit_key.cas(made, key + 1, order::relaxed, order::relaxed)) return key + 1;
+  pthread_key_delete(key);  // another thread was first
+  return made;
+}
+
+// The value of the key is the round, counted from 1.
+bool arm(std::uintptr_t round) {
+  const std::uint32_t made = exit_key_made();
+  return made != 0 && pthread_setspecific(made - 1, reinterpret_cast<void*>(round)) == 0;
+}
+
+void end_of_thread(void* value) {
+  const auto round = reinterpret_cast<std::uintptr_t>(value);
+  if (round < PTHREAD_DESTRUCTOR_ITERATIONS && arm(round + 1)) return;
+  this_thread.gone = true;
+  instance.leave_thread();
+}
+
+void before_fork() { instance.before_fork(); }
+void after_fork_in_parent() { instance.after_fork_parent(); }
+void after_fork_in_child() { instance.after_fork_child(); }
+
+[[gnu::constructor]] void at_start() {
+  // So that a mistake in the options shows, and the fork handlers are there, before the program begins.
+  instance.deallocate(instance.allocate(1));
+}
+
+[[gnu::destructor]] void at_exit() {
+  if (instance.effective_options().stats) print_statistics();
+}
+
+}  // namespace
+
+const heap::options& host::configured() noexcept {
+  if (os::secure_execution()) return options_;
+  char spare[480];
+  const heap::option_error error = read_options(os::environment_variable("POLDER_OPTIONS", spare), options_);
+  if (error.what != heap::option_error::none) {
+    {
+      os::line line;
+      line << "polder: POLDER_OPTIONS: ";
+      describe(line, error);
+    }
+    _exit(2);
+  }
+  return options_;
+}
+
+bool host::watch_thread_exit() noexcept { return !this_thread.gone && arm(1); }
+
+void host::installed() noexcept {
+  // Runs in the first malloc of the process, which is long before the C library's room for handlers is used up and
+  // it would allocate to make more. Being first, our handler runs last before a fork and first after it: other
+  // libraries' handlers may allocate.
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  if (instance.effective_options().verbose) {
+    os::line line;
+    line << "polder: " POLDER_VERSION ", heap " << chosen_heap << ": ";
+    write_options(line, instance.effective_options());
+  }
+}
+
+}  // namespace polder::face

@@ -1,0 +1,46 @@
+#pragma once
+// host — what the heap asks of the process it serves: a word for each thread, the options, the end of a thread, fork.
+//
+//   in malloc  yes; everything here is called from the heap's slow paths, except current_lab()
+//   TLS        initial-exec, 16 bytes: a preloaded library may count on that much, and one opened by dlopen too
+#include <cstdint>
+
+#include <polder/heap/options.hpp>
+
+namespace polder::face {
+
+// The end of a thread. glibc runs the destructors of thread-specific data in at most PTHREAD_DESTRUCTOR_ITERATIONS
+// rounds, and a destructor may allocate in any of them, after ours. So ours arms itself anew until the last round and
+// only there gives the LAB up. What still comes after (the C library frees its own per-thread buffers) finds the
+// thread `gone`: watch_thread_exit() then says that nobody will call leave_thread().
+//
+//              heap calls watch_thread_exit        round 1 … 3           last round
+//   unwatched ─────────────────────────▶ watched ─────────────▶ watched ───────────▶ gone
+//                                          (C++ thread_local destructors run before round 1)
+struct thread_words {
+  void* lab = nullptr;  // the heap's; owner only
+  bool gone = false;    // owner only
+};
+
+// NOLINTNEXTLINE: the one thread_local of the library
+[[gnu::tls_model("initial-exec"),
+  gnu::visibility("hidden")]] extern constinit thread_local thread_words this_thread;
+
+class host {
+ public:
+  template <class Lab>
+  [[gnu::always_inline]] static Lab*& current_lab() noexcept {
+    return reinterpret_cast<Lab*&>(this_thread.lab);
+  }
+
+  // POLDER_OPTIONS, or the defaults where it may not be heard. A mistake in it ends the process with status 2.
+  static const heap::options& configured() noexcept;
+
+  // leave_thread() will be called when this thread ends. False: it will not (the thread is past that, or has no key).
+  static bool watch_thread_exit() noexcept;
+
+  // Once, when the heap stands.
+  static void installed() noexcept;
+};
+
+}  // namespace polder::face

@@ -1,0 +1,11 @@
+#pragma once
+// loaded_symbol — a function exported by any object that is loaded now, in whatever scope, without allocating.
+//
+//   in malloc  only on the way to throwing std::bad_alloc: it waits for a dlopen or dlclose that runs in another thread
+
+namespace polder::os {
+
+// The first definition in load order; versions are not looked at. Null when there is none.
+void* loaded_symbol(const char* name) noexcept;
+
+}  // namespace polder::os
