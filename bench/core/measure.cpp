@@ -1,0 +1,45 @@
+#include "core/measure.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstring>
+
+namespace polder::bench {
+
+std::int64_t now_ns() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
+usage usage_now() {
+  rusage u{};
+  getrusage(RUSAGE_SELF, &u);
+  const auto ns = [](const timeval& t) {
+    return std::int64_t{t.tv_sec} * 1'000'000'000 + std::int64_t{t.tv_usec} * 1000;
+  };
+  return {ns(u.ru_utime), ns(u.ru_stime), u.ru_minflt, u.ru_majflt};
+}
+
+std::int64_t status_kb(const char* field) {
+  char text[4096];
+  const int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return -1;
+  const ssize_t length = read(file, text, sizeof text - 1);
+  close(file);
+  if (length <= 0) return -1;
+  text[length] = '\0';
+  const char* at = std::strstr(text, field);
+  if (at == nullptr) return -1;
+  at += std::strlen(field);
+  at += std::strspn(at, " \t");
+  std::int64_t value = -1;
+  std::from_chars(at, text + length, value);
+  return value;
+}
+
+}  // namespace polder::bench

@@ -1,0 +1,230 @@
+#include "core/run.hpp"
+
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+
+#include "core/json.hpp"
+
+namespace polder::bench {
+
+namespace {
+
+// A block that every worker keeps from before its work till after it: a heap that hands it out a second time, or that
+// writes beyond a block, is found even by workloads that hold one block at a time.
+constexpr std::size_t guard_size = 1000;
+
+run* current = nullptr;  // for the signal handler
+char line[1 << 14];
+
+constexpr int fatal_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM};
+
+}  // namespace
+
+void patience::wait() {
+  if (++spins_ < 64) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#else
+    asm volatile("" : : : "memory");
+#endif
+  } else {
+    sched_yield();
+  }
+}
+
+run::run(const settings& s, std::string_view p, unsigned n, std::uint64_t number, bool main_works)
+    : with(s), preset(p), threads(n), seed(number), in_main(main_works), workers_(n + 1) {
+  for (unsigned i = 0; i <= n; ++i) {
+    worker& w = workers_[i];
+    w.of = this;
+    w.id = i;
+    w.numbers = random(seed, i);
+    w.salt = (std::uint64_t{i} + 1) << 48;
+  }
+  current = this;
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
+  for (const int s : fatal_signals) sigaction(s, &action, nullptr);
+}
+
+void* run::enter(void* w) {
+  auto& self = *static_cast<worker*>(w);
+  self.of->work(self);
+  return nullptr;
+}
+
+void run::work(worker& w) {
+  const std::uint64_t key = block_key(~seed, w.id);
+  void* guard = w.checked(opaque(std::malloc(guard_size)), guard_size);
+  stamp(guard, guard_size, key);
+  fill(guard, guard_size, key, 8);
+
+  pthread_barrier_wait(&ready_);
+  if (in_main && w.id == 0) {
+    base_rss_kb_ = status_kb("VmRSS:");
+    before_ = usage_now();
+  }
+  pthread_barrier_wait(&go_);
+  w.begin_ns = now_ns();
+  function_(body_, w);
+  w.end_ns = now_ns();
+  pthread_barrier_wait(&done_);
+  if (in_main && w.id == 0) after_ = usage_now();
+  pthread_barrier_wait(&leave_);
+
+  if (!stamped(guard, guard_size, key) || !filled(guard, guard_size, key, 8)) {
+    fail("the guard block %p of thread %u was overwritten", guard, w.id);
+  }
+  std::free(guard);
+}
+
+void run::measure_with(body_function function, void* body) {
+  function_ = function;
+  body_ = body;
+  const unsigned members = in_main ? threads : threads + 1;
+  for (auto* barrier : {&ready_, &go_, &done_, &leave_}) pthread_barrier_init(barrier, nullptr, members);
+  started_ns_ = now_ns();
+
+  mapped_array<pthread_t> handles(threads);
+  for (unsigned i = in_main ? 1 : 0; i < threads; ++i) {
+    const int error = pthread_create(&handles[i], nullptr, enter, &workers_[i]);
+    if (error != 0) fail("cannot start thread %u: error %d", i, error);
+  }
+  if (in_main) {
+    work(workers_[0]);
+  } else {
+    pthread_barrier_wait(&ready_);
+    base_rss_kb_ = status_kb("VmRSS:");
+    before_ = usage_now();
+    pthread_barrier_wait(&go_);
+    pthread_barrier_wait(&done_);
+    after_ = usage_now();
+    pthread_barrier_wait(&leave_);
+  }
+  for (unsigned i = in_main ? 1 : 0; i < threads; ++i) pthread_join(handles[i], nullptr);
+  for (auto* barrier : {&ready_, &go_, &done_, &leave_}) pthread_barrier_destroy(barrier);
+}
+
+int run::finish() {
+  std::uint64_t allocations = 0;
+  std::uint64_t frees = 0;
+  for (const worker& w : workers_) {
+    allocations += w.allocations;
+    frees += w.frees;
+  }
+  if (allocations != frees) {
+    fail("%llu blocks were allocated and %llu freed", static_cast<unsigned long long>(allocations),
+         static_cast<unsigned long long>(frees));
+  }
+  if (allocations == 0) fail("nothing was allocated");
+  print(true, {});
+  return 0;
+}
+
+void run::reject(const char* why) const {
+  std::fprintf(stderr, "polder-bench: %s: %s\n", with.info().name.data(), why);
+  std::exit(2);
+}
+
+void run::fail(const char* format, ...) {
+  char why[256];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(why, sizeof why, format, arguments);
+  va_end(arguments);
+  print(false, why);
+  _exit(1);
+}
+
+void run::on_signal(int signal) {
+  char why[64];
+  if (signal == SIGALRM) {
+    current->print(false, "the time limit is over");
+    _exit(1);
+  }
+  std::snprintf(why, sizeof why, "signal %d (SIG%s)", signal, sigabbrev_np(signal));
+  current->print(false, why);
+  raise(signal);
+}
+
+void run::print(bool ok, std::string_view why) {
+  if (printed_.exchange(true, std::memory_order_acq_rel)) {  // sync: one-line
+    if (!ok) {
+      for (;;) pause();  // somebody else's failure came first and is ending the process
+    }
+    return;
+  }
+  const workload_info& info = with.info();
+  json out(line, sizeof line - 1);
+  out.open('{').key("workload").text(info.name);
+  out.key("params").open('{');
+  for (unsigned i = 0; i < info.parameters.size(); ++i) {
+    const parameter& p = info.parameters[i];
+    out.key(p.name);
+    if (p.choices.empty()) out.number(with.at(i));
+    else out.text(choice(p.choices, with.at(i)));
+  }
+  out.close('}');
+  out.key("preset");
+  if (preset.empty()) out.null();
+  else out.text(preset);
+  out.key("threads").number(std::uint64_t{threads}).key("main_thread").truth(in_main).key("seed").number(seed);
+
+  // The workers of a failed run may still be counting.
+  const auto total = [&](auto member) {
+    auto result = workers_[0].*member;
+    for (unsigned i = 1; i <= threads; ++i) result += workers_[i].*member;
+    return result;
+  };
+  if (ok) {
+    std::int64_t begin = workers_[0].begin_ns;
+    std::int64_t end = workers_[0].end_ns;
+    for (unsigned i = 1; i < threads; ++i) {
+      const worker& w = workers_[i];
+      begin = std::min(begin, w.begin_ns);
+      end = std::max(end, w.end_ns);
+    }
+    const double seconds = static_cast<double>(end - begin) / 1e9;
+    const std::uint64_t operations = total(&worker::operations);
+    const usage used = after_ - before_;
+    out.key("seconds").number(seconds, 6).key("operations").number(operations);
+    out.key("throughput").number(static_cast<double>(operations) / seconds, 1);
+    out.key("allocations").number(total(&worker::allocations));
+    out.key("remote_frees").number(total(&worker::remote_frees));
+    out.key("allocator_seconds");
+    if (const auto ns = total(&worker::allocator_ns); ns != 0) out.number(static_cast<double>(ns) / 1e9, 6);
+    else out.null();
+    out.key("user_seconds").number(static_cast<double>(used.user_ns) / 1e9, 6);
+    out.key("system_seconds").number(static_cast<double>(used.system_ns) / 1e9, 6);
+    out.key("minor_faults").number(used.minor_faults).key("major_faults").number(used.major_faults);
+    out.key("base_rss_kb").number(base_rss_kb_);
+  } else {
+    out.key("seconds").number(started_ns_ == 0 ? 0.0 : static_cast<double>(now_ns() - started_ns_) / 1e9, 6);
+    for (const char* name : {"operations", "throughput", "allocations", "remote_frees", "allocator_seconds",
+                             "user_seconds", "system_seconds", "minor_faults", "major_faults", "base_rss_kb"}) {
+      out.key(name).null();
+    }
+  }
+  out.key("peak_rss_kb").number(status_kb("VmHWM:"));
+  out.key("ok").truth(ok).key("why");
+  if (ok) out.null();
+  else out.text(why);
+  out.close('}');
+
+  const std::string_view text = out.written();
+  line[text.size()] = '\n';
+  for (std::size_t at = 0; at < text.size() + 1;) {
+    const ssize_t n = write(STDOUT_FILENO, line + at, text.size() + 1 - at);
+    if (n <= 0) break;
+    at += static_cast<std::size_t>(n);
+  }
+}
+
+}  // namespace polder::bench

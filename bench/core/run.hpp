@@ -1,0 +1,148 @@
+#pragma once
+// run — one execution of one workload: its threads, its measured phase, its checks, its line of JSON.
+//
+//   prepare (harness memory, random tables) -> measure(body): n workers cross a barrier together, each runs `body`,
+//   all meet again -> finish(): the counts must balance, the line is printed.
+//
+// A check that fails prints the line with "ok":false and ends the process at once with status 1: behind a heap that has
+// just handed out a live block, nothing that would still be executed means anything. A fatal signal prints it too, and
+// then takes its usual course.
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "core/mapped_array.hpp"
+#include "core/measure.hpp"
+#include "core/random.hpp"
+#include "core/settings.hpp"
+#include "core/stamp.hpp"
+
+namespace polder::bench {
+
+// Keeps the compiler from joining a malloc with its free and dropping both.
+inline void* opaque(void* p) {
+  asm volatile("" : "+r"(p) : : "memory");
+  return p;
+}
+
+// A spinning thread on a machine with fewer cores than threads must let the others run.
+class patience {
+ public:
+  void wait();
+  void reset() { spins_ = 0; }
+
+ private:
+  unsigned spins_ = 0;
+};
+
+class run;
+
+// What one thread has and counts; plain fields, its own lines. Where a workload passes its work on to a new thread
+// (larson), the worker is passed on with it.
+struct alignas(128) worker {
+  run* of = nullptr;
+  unsigned id = 0;
+  random numbers;
+  std::uint64_t salt = 0;    // of this worker's block keys
+  std::uint64_t serial = 0;  // of the next block
+  std::uint64_t operations = 0;
+  std::uint64_t allocations = 0;
+  std::uint64_t frees = 0;
+  std::uint64_t remote_frees = 0;
+  std::int64_t allocator_ns = 0;  // where a workload times its calls apart
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+  std::int64_t deadline_ns = 0;
+
+  std::uint64_t next_key() { return block_key(salt, serial++); }
+
+  // malloc, checked (not null, aligned) and stamped.
+  void* allocate(std::size_t size, std::uint64_t key);
+  // The stamps are checked, then free.
+  void release(void* block, std::size_t size, std::uint64_t key);
+
+  // The same, in steps, for workloads that do more between.
+  void* checked(void* block, std::size_t size);
+  void check_stamp(const void* block, std::size_t size, std::uint64_t key);
+};
+
+class run {
+ public:
+  run(const settings& with, std::string_view preset, unsigned threads, std::uint64_t seed, bool in_main);
+
+  const settings with;
+  const std::string_view preset;
+  const unsigned threads;
+  const std::uint64_t seed;
+  const bool in_main;  // worker 0 is the main thread: with one thread, a process that never had a second
+
+  // Runs body(worker&) in every worker, together.
+  template <class Body>
+  void measure(Body body) {
+    measure_with([](void* b, worker& w) { (*static_cast<Body*>(b))(w); }, &body);
+  }
+
+  // Counts balanced? Prints the line; the exit status.
+  int finish();
+
+  // For what a workload has to do alone, before its measured phase; counted, not timed.
+  worker& setup() { return workers_[threads]; }
+
+  // Parameters that do not fit together: bad input, so status 2 and no line.
+  [[noreturn]] void reject(const char* why) const;
+
+  [[noreturn]] [[gnu::format(printf, 2, 3)]] void fail(const char* format, ...);
+
+ private:
+  using body_function = void (*)(void*, worker&);
+  void measure_with(body_function function, void* body);
+  void work(worker& w);
+  static void* enter(void* w);
+  static void on_signal(int signal);
+  void print(bool ok, std::string_view why);
+
+  mapped_array<worker> workers_;  // the last one is for the setup
+  body_function function_ = nullptr;
+  void* body_ = nullptr;
+  pthread_barrier_t ready_, go_, done_, leave_;
+  usage before_, after_;
+  std::int64_t started_ns_ = 0;
+  std::int64_t base_rss_kb_ = 0;
+  std::atomic<bool> printed_{false};
+};
+
+inline void* worker::checked(void* block, std::size_t size) {
+  if (block == nullptr) [[unlikely]]
+    of->fail("malloc(%zu) returned a null pointer, errno %d", size, errno);
+  const std::uintptr_t alignment = size >= 16 ? 16 : 8;  // C asks only for what fits into the block
+  if (size >= 8 && (reinterpret_cast<std::uintptr_t>(block) & (alignment - 1)) != 0) [[unlikely]] {
+    of->fail("block %p of %zu bytes is not aligned", block, size);
+  }
+  return block;
+}
+
+inline void worker::check_stamp(const void* block, std::size_t size, std::uint64_t key) {
+  if (!stamped(block, size, key)) [[unlikely]] {
+    of->fail("block %p of %zu bytes was overwritten while in use: its stamp is not the one it got", block, size);
+  }
+}
+
+inline void* worker::allocate(std::size_t size, std::uint64_t key) {
+  void* block = checked(opaque(std::malloc(size)), size);
+  stamp(block, size, key);
+  ++allocations;
+  return block;
+}
+
+inline void worker::release(void* block, std::size_t size, std::uint64_t key) {
+  check_stamp(block, size, key);
+  std::free(block);
+  ++frees;
+}
+
+}  // namespace polder::bench

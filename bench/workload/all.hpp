@@ -1,0 +1,20 @@
+#pragma once
+// all — the registry of workloads. What stands here is listed, run, tested and measured.
+#include <polder/base/type_list.hpp>
+
+#include "workload/calloc_zero.hpp"
+#include "workload/large_blocks.hpp"
+#include "workload/larson.hpp"
+#include "workload/linux_scalability.hpp"
+#include "workload/mixed.hpp"
+#include "workload/object_sizes.hpp"
+#include "workload/producer_consumer.hpp"
+#include "workload/realloc_growth.hpp"
+#include "workload/threadtest.hpp"
+
+namespace polder::bench {
+
+using all_workloads = type_list<threadtest, linux_scalability, larson, producer_consumer, object_sizes,
+                                large_blocks, realloc_growth, calloc_zero, mixed>;
+
+}  // namespace polder::bench

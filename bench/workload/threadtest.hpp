@@ -1,0 +1,74 @@
+#pragma once
+// threadtest — Berger and others, "Hoard", 2000; scalloc sec. 7.2 and 7.7; Michael sec. 4.1; LRMalloc sec. 4.
+#include "core/run.hpp"
+
+namespace polder::bench {
+
+struct threadtest {
+  static constexpr parameter parameters[] = {
+      {"size", 64, 1, 1 << 20, "bytes", "size of every block"},
+      {"blocks", 100'000, 1, 100'000'000, "blocks", "allocated and freed in a round"},
+      {"each", 0, 0, 1, "", "whether `blocks` is for all threads together, or for each of them", "together|thread"},
+      {"rounds", 120, 1, 1'000'000, "rounds", "per thread"},
+      {"work", 0, 0, 1'000'000, "steps", "local work after each malloc and before each free"},
+      {"order", 0, 0, 1, "", "the order of the frees, relative to that of the mallocs", "forward|backward"},
+  };
+  static constexpr preset presets[] = {
+      {"scalloc", "scalloc, figure 6: 10^4 rounds of 10^5/t blocks of 64 bytes",
+       "size=64 blocks=100000 each=together rounds=10000"},
+      {"scalloc-span-pool", "scalloc, figure 13: as figure 6 with 256 bytes",
+       "size=256 blocks=100000 each=together rounds=10000"},
+      {"scalloc-span-pool-scaled", "figure 13, shorter", "size=256 blocks=100000 each=together rounds=40"},
+      {"michael", "Michael, figure 8b: 100 times 100,000 blocks of 8 bytes, in order",
+       "size=8 blocks=100000 each=thread rounds=100"},
+      {"michael-scaled", "Michael, figure 8b, shorter", "size=8 blocks=100000 each=thread rounds=60"},
+      {"lrmalloc", "LRMalloc, figure 2b: 100 batches of 100,000", "size=16 blocks=100000 each=thread rounds=100"},
+      {"smoke", "for tests", "blocks=2000 rounds=3 work=3"},
+  };
+  static constexpr workload_info info{
+      .name = "threadtest",
+      .title = "Threadtest",
+      .paper = "Berger 2000; scalloc fig. 6, 13, 14; Michael fig. 8b; LRMalloc fig. 2b",
+      .what =
+          "Each thread allocates a batch of equal blocks and frees it again, round after round; nothing is shared.",
+      .shows =
+          "Speed of purely local batches, larger than any thread cache: how the cache is refilled and drained.",
+      .parameters = parameters,
+      .presets = presets,
+  };
+
+  static void execute(run& r) {
+    const std::size_t size = r.with.size("size");
+    const std::size_t blocks = r.with.word("each") == "thread"
+                                   ? r.with.size("blocks")
+                                   : std::max<std::size_t>(1, r.with.size("blocks") / r.threads);
+    const auto rounds = r.with["rounds"];
+    const auto work = r.with["work"];
+    const bool backward = r.with.word("order") == "backward";
+    mapped_array<void*> table(blocks * r.threads);
+
+    r.measure([&](worker& w) {
+      void** mine = table.begin() + w.id * blocks;
+      for (std::int64_t round = 0; round < rounds; ++round) {
+        const std::uint64_t first = w.serial;
+        w.serial += blocks;
+        for (std::size_t i = 0; i < blocks; ++i) {
+          mine[i] = w.allocate(size, block_key(w.salt, first + i));
+          labour(work);
+        }
+        for (std::size_t n = 0; n < blocks; ++n) {
+          const std::size_t i = backward ? blocks - 1 - n : n;
+          labour(work);
+          w.release(mine[i], size, block_key(w.salt, first + i));
+        }
+      }
+      w.operations += 2 * blocks * static_cast<std::uint64_t>(rounds);
+    });
+  }
+
+  static void labour(std::int64_t steps) {
+    for (std::int64_t i = 0; i < steps; ++i) asm volatile("" : : "r"(i));
+  }
+};
+
+}  // namespace polder::bench

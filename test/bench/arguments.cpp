@@ -1,0 +1,94 @@
+// What polder-bench says to good and bad arguments; that a seed decides everything; that a preset is what it says.
+#include <cstdio>
+#include <string>
+
+#include "child.hpp"
+#include "workload/all.hpp"
+
+namespace {
+
+using namespace polder::bench;
+unsigned wrong = 0;
+
+void require(bool good, const std::string& what, const test::outcome& got) {
+  if (good) return;
+  ++wrong;
+  std::printf("%s: status %d\nstdout: %s\nstderr: %s\n", what.c_str(), got.status, got.out.c_str(),
+              got.err.c_str());
+}
+
+void refuses(std::vector<std::string> words, const std::string& phrase) {
+  const auto got = test::call(POLDER_BENCH, words);
+  std::string all;
+  for (const auto& w : words) all += w + " ";
+  require(got.status == 2 && got.out.empty() && got.err.find(phrase) != std::string::npos,
+          all + "should say " + phrase, got);
+}
+
+std::string field(const std::string& line, const std::string& name) {
+  const auto at = line.find("\"" + name + "\":");
+  return at == std::string::npos ? "" : line.substr(at, line.find_first_of(",}", at) - at);
+}
+
+}  // namespace
+
+int main() {
+  refuses({"run", "larsson"}, "no workload 'larsson': did you mean larson?");
+  refuses({"run", "zzzzzz"}, "there are threadtest, linux_scalability");
+  refuses({"run"}, "which workload?");
+  refuses({"run", "larson", "mixed"}, "one workload a run");
+  refuses({"run", "larson", "--preset", "scaloc"}, "did you mean scalloc");
+  refuses({"run", "larson", "--param", "object=1"}, "did you mean objects?");
+  refuses({"run", "larson", "--param", "objects=0"}, "'objects' is from 1 to 10000000, not 0");
+  refuses({"run", "larson", "--param", "objects=many"}, "'many' is no number");
+  refuses({"run", "larson", "--param", "objects=99999999999G"}, "is no number");
+  refuses({"run", "larson", "--param", "objects"}, "not of the form name=value");
+  refuses({"run", "larson", "--param", "start=own2"}, "did you mean own?");
+  refuses({"run", "larson", "--param", "min=100", "--param", "max=50"}, "'min' is above 'max'");
+  refuses({"run", "larson", "--threads", "0"}, "--threads is a number from 1 to 256, not '0'");
+  refuses({"run", "larson", "--threads", "two"}, "--threads is a number");
+  refuses({"run", "larson", "--threads"}, "--threads needs a value");
+  refuses({"run", "larson", "--thread", "2"}, "did you mean --threads");
+  refuses({"run", "mixed", "--threads", "65"}, "at most 64 threads");
+  refuses({"run", "producer_consumer", "--param", "capacity=100"}, "power of two");
+  refuses({"lst"}, "did you mean list");
+  refuses({"list", "--jsn"}, "list takes --json");
+  refuses({}, "usage: polder-bench");
+
+  const auto list = test::call(POLDER_BENCH, {"list", "--json"});
+  require(list.status == 0 && list.lines() == 1 && list.out.size() < (1 << 20) && list.says("\"name\":\"larson\""),
+          "list", list);
+
+  for_each(all_workloads{}, [&]<class W>() {
+    for (const preset& p : W::info.presets) {
+      settings with(W::info);
+      const auto error = with.apply(p.settings);
+      require(error.empty(), std::string(W::info.name) + " " + std::string(p.name) + ": " + error, {});
+    }
+    const std::vector<std::string> words{"run", std::string(W::info.name), "--preset", "smoke", "--seed", "7"};
+    const auto first = test::call(POLDER_BENCH, words);
+    const auto second = test::call(POLDER_BENCH, words);
+    require(first.status == 0 && field(first.out, "allocations") == field(second.out, "allocations") &&
+                field(first.out, "operations") == field(second.out, "operations") &&
+                field(first.out, "seed") == "\"seed\":7",
+            std::string(W::info.name) + " differs between two runs of one seed", second);
+  });
+
+  const auto override_ =
+      test::call(POLDER_BENCH, {"run", "threadtest", "--preset=smoke", "--param=size=1K", "--param", "rounds=2"});
+  require(
+      override_.says("\"size\":1024") && override_.says("\"rounds\":2") && override_.says("\"preset\":\"smoke\""),
+      "--param after --preset", override_);
+
+  const auto timed = test::call(POLDER_BENCH, {"run", "larson", "--param", "seconds=1", "--threads", "2"});
+  require(timed.status == 0 && !timed.says("\"seconds\":0.") && timed.says("\"ok\":true"), "larson by seconds",
+          timed);
+
+  const auto limited = test::call(POLDER_BENCH, {"run", "larson", "--param", "seconds=40", "--time-limit", "1"});
+  require(limited.status == 1 && limited.lines() == 1 &&
+              limited.says("\"ok\":false,\"why\":\"the time limit is over\""),
+          "--time-limit", limited);
+
+  std::printf("%u wrong\n", wrong);
+  return wrong == 0 ? 0 : 1;
+}

@@ -1,0 +1,48 @@
+// The workloads' checks can fail: under a malloc with a planted fault each says "ok":false and ends with status 1; under
+// the same malloc without a fault each is good.
+#include <cstdio>
+#include <string>
+
+#include "child.hpp"
+#include "workload/all.hpp"
+
+int main() {
+  using namespace polder::bench;
+  unsigned wrong = 0;
+  unsigned found = 0;
+
+  const auto expect = [&](std::string_view workload, std::string_view preset, const std::string& fault) {
+    const auto got = test::call(
+        POLDER_BENCH,
+        {"run", std::string(workload), "--preset", std::string(preset), "--threads", "2", "--time-limit", "50"},
+        {"LD_PRELOAD=" BROKEN_MALLOC, "POLDER_BENCH_FAULT=" + fault});
+    const bool right = fault == "none" ? got.status == 0 && got.says("\"ok\":true")
+                                       : got.status == 1 && got.says("\"ok\":false") &&
+                                             !got.says("\"why\":\"signal") && !got.says("time limit");
+    found += right;
+    if (right && got.lines() == 1) return;
+    ++wrong;
+    std::printf("%s --preset %s with fault '%s': status %d\n%s%s", std::string(workload).c_str(),
+                std::string(preset).c_str(), fault.c_str(), got.status, got.out.c_str(), got.err.c_str());
+  };
+
+  for_each(all_workloads{}, [&]<class W>() {
+    for (const preset& p : W::info.presets) {
+      if (!p.name.starts_with("smoke")) continue;
+      for (const char* fault : {"none", "null", "oldest", "misaligned"}) {
+        expect(W::info.name, p.name, fault);
+      }
+      // Pairs hold one block at a time: nothing else is there to be overwritten.
+      const bool holds_many = !(W::info.name == "linux_scalability" && p.name == "smoke");
+      if (!holds_many) continue;
+      expect(W::info.name, p.name, "short");
+      expect(W::info.name, p.name, "twice");
+      expect(W::info.name, p.name, "scribble");
+    }
+  });
+  for (const char* workload : {"calloc_zero", "mixed"}) expect(workload, "smoke", "dirty");
+  for (const char* workload : {"realloc_growth", "mixed"}) expect(workload, "smoke", "lossy");
+
+  std::printf("%u as expected, %u wrong\n", found, wrong);
+  return wrong == 0 ? 0 : 1;
+}
