@@ -1,0 +1,60 @@
+// Requirement 12: 1000 threads that touched 50 size classes, freed everything and fell asleep keep at most 64 KiB each.
+//   idle trim      the main thread calls malloc_trim(0)
+//   idle trickle   the main thread goes on allocating a little for three decay times
+#include <malloc.h>
+#include <time.h>
+#include <unistd.h>
+#include <cstdlib>
+#include <cstring>
+
+#include "crew.hpp"
+
+using namespace polder;
+using namespace polder::threads_test;
+
+static constexpr int threads = 1000, classes = 50, of_each = 4;
+static pthread_barrier_t worked, measured;
+
+static void* touch_and_sleep(void* number) {
+  auto seed = std::uint32_t(reinterpret_cast<std::uintptr_t>(number));
+  for (int c = 0; c < classes; c++) {
+    void* p[of_each];
+    for (auto& one : p) one = made(probe::small_sizes[c], seed);
+    for (auto& one : p) unmade(one);
+  }
+  ::pthread_barrier_wait(&worked);
+  ::pthread_barrier_wait(&measured);
+  return nullptr;
+}
+
+static void pause(long milliseconds) {
+  timespec t{milliseconds / 1000, milliseconds % 1000 * 1000000};
+  ::nanosleep(&t, nullptr);
+}
+
+int main(int argc, char** argv) {
+  bool trim = argc > 1 && std::strcmp(argv[1], "trim") == 0;
+  ::alarm(100);
+  ::pthread_barrier_init(&worked, nullptr, threads + 1);
+  ::pthread_barrier_init(&measured, nullptr, threads + 1);
+  static pthread_t crew[threads];
+  unmade(made(100, 1));
+  long before = probe::resident_kib();
+  for (std::uintptr_t i = 0; i < threads; i++) crew[i] = start(touch_and_sleep, reinterpret_cast<void*>(i));
+  ::pthread_barrier_wait(&worked);
+  long busy = probe::resident_kib();
+  if (trim) {
+    ::malloc_trim(0);
+  } else {
+    for (int i = 0; i < 300; i++) {
+      for (auto size : {24, 200, 3000}) unmade(made(std::size_t(size), 1));
+      pause(10);
+    }
+  }
+  long idle = probe::resident_kib();
+  probe::say("an idle thread, its stack included: %ld KiB after its work, %ld KiB %s", (busy - before) / threads,
+             (idle - before) / threads, trim ? "after malloc_trim" : "after three decay times");
+  probe::expect(idle - before <= 64L * threads, "req 12: an idle thread keeps %ld KiB", (idle - before) / threads);
+  ::pthread_barrier_wait(&measured);
+  for (auto thread : crew) ::pthread_join(thread, nullptr);
+}
