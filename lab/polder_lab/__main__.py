@@ -1,0 +1,4 @@
+from polder_lab.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+"""One run of one command: what it cost, what it printed, whether it went well. The measuring itself is launch.c."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from polder_lab.complaint import Complaint
+
+SOURCE = Path(__file__).with_name("launch.c")
+
+# Never inherited by a measured command: they would change the heap of both sides, or of one.
+NOT_INHERITED = ("LD_PRELOAD", "LD_DEBUG", "LD_DEBUG_OUTPUT")
+
+
+@dataclass(frozen=True)
+class Run:
+    """seconds is the time compared: the wall time of the command, or what a workload clocked of itself."""
+
+    seconds: float
+    wall: float
+    user: float
+    system: float
+    peak_rss: int  # bytes, of the largest single process
+    minor_faults: int
+    major_faults: int
+    output: str  # a digest of standard output; "" where another check stands in for it
+    operations: int | None = None
+    trouble: str = ""
+    pid: int = 0
+
+    @property
+    def faults(self) -> int:
+        return self.minor_faults + self.major_faults
+
+    def as_json(self) -> dict[str, Any]:
+        told = asdict(self)
+        del told["pid"]
+        return told
+
+
+def build_launcher(folder: Path) -> Path:
+    """Compiles launch.c, once for each text of it."""
+    digest = hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:12]
+    program = folder / f"launch-{digest}"
+    if program.exists():
+        return program
+    compiler = next((c for c in ("cc", "gcc", "clang") if shutil.which(c)), None)
+    if compiler is None:
+        raise Complaint("no C compiler to build the launcher with (apt-get install gcc)")
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        made = Path(scratch, "launch")
+        done = subprocess.run([compiler, "-O2", "-o", made, SOURCE], capture_output=True, text=True, timeout=60)
+        if done.returncode != 0:
+            raise Complaint(f"the launcher does not compile:\n{done.stderr}")
+        made.rename(program)
+    return program
+
+
+class Launcher:
+    def __init__(self, program: Path, scratch: Path) -> None:
+        self.program = program
+        self.scratch = scratch
+        self.environment = {k: v for k, v in os.environ.items() if k not in NOT_INHERITED}
+
+    def run(self, command: Sequence[str], *, extra: Mapping[str, str] | None = None, limit: float = 60,
+            stdin: str = "/dev/null", folder: Path | None = None, result_line: bool = False) -> Run:
+        """extra is put into the environment of the command alone. result_line: the command is a workload, which
+        prints its result as one JSON line and checks itself."""
+        output, errors = self.scratch / "output", self.scratch / "errors"
+        call = [str(self.program), "--limit", str(limit), "--input", stdin, "--output", str(output), "--errors", str(errors)]
+        for name, value in (extra or {}).items():
+            call += ["--set", f"{name}={value}"]
+        done = subprocess.run([*call, "--", *command], capture_output=True, text=True, env=self.environment, cwd=folder)
+        if done.returncode != 0:
+            raise Complaint(done.stderr.strip().removeprefix("launch: ") or f"cannot run {command[0]}")
+        told = json.loads(done.stdout)
+        run = Run(seconds=told["wall"], wall=told["wall"], user=told["user"], system=told["system"], peak_rss=told["peak_rss"],
+                  minor_faults=told["minor_faults"], major_faults=told["major_faults"], output="",
+                  trouble=trouble(told, limit, last_words(errors)), pid=told["pid"])
+        try:
+            return with_result(run, output) if result_line else Run(**{**asdict(run), "output": digest(output)})
+        finally:
+            output.unlink(missing_ok=True)
+            errors.unlink(missing_ok=True)
+
+
+def trouble(told: Mapping[str, Any], limit: float, words: str) -> str:
+    said = f": {words}" if words else ""
+    if told["hung"]:
+        return f"hangs: ended after {limit:g} s"
+    if told["signal"]:
+        return f"crashes: {signal_name(told['signal'])}{said}"
+    if told["exit"] != 0:
+        return f"fails: exit status {told['exit']}{said}"
+    return ""
+
+
+def signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def last_words(errors: Path) -> str:
+    """The last line on standard error that says something."""
+    with errors.open("rb") as file:
+        file.seek(max(0, errors.stat().st_size - 4096))
+        lines = [line.strip() for line in file.read().decode(errors="replace").splitlines()]
+    return next((line[:200] for line in reversed(lines) if line), "")
+
+
+def digest(output: Path) -> str:
+    with output.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def with_result(run: Run, output: Path) -> Run:
+    lines = [line for line in output.read_text(errors="replace").splitlines() if line.strip()]
+    try:
+        result = json.loads(lines[-1])
+        if run.trouble or not result.get("ok", True):
+            return Run(**{**asdict(run), "trouble": joined(run.trouble, result.get("why") or "")
+                          or "the workload reports a failure"})
+        return Run(**{**asdict(run), "seconds": float(result["seconds"]), "operations": result.get("operations"),
+                      "peak_rss": int(result["peak_rss_kb"]) * 1024,
+                      "minor_faults": int(result.get("minor_faults") or 0), "major_faults": int(result.get("major_faults") or 0),
+                      "user": float(result.get("user_seconds") or run.user), "system": float(result.get("system_seconds") or run.system)})
+    except (IndexError, ValueError, KeyError, TypeError):
+        return Run(**{**asdict(run), "trouble": run.trouble or "the workload printed no result"})
+
+
+def joined(trouble: str, why: str) -> str:
+    return f"{trouble} ({why})" if trouble and why else trouble or why

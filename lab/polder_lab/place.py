@@ -1,0 +1,35 @@
+"""Where things are: the checkout, the build, and a folder for what the laboratory itself builds."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Place:
+    root: Path
+    build: Path
+
+    @property
+    def registry(self) -> Path:
+        return self.build / "bin" / "polder-registry"
+
+    @property
+    def bench(self) -> Path:
+        return self.build / "bin" / "polder-bench"
+
+    @property
+    def libraries(self) -> Path:
+        return self.build / "lib"
+
+    @property
+    def own(self) -> Path:
+        """For what the laboratory compiles for itself; apart from the presets' folders, which CMake may wipe."""
+        return self.root / "build" / "lab"
+
+
+def find(build: Path | None = None) -> Place:
+    root = Path(os.environ.get("POLDER_ROOT", Path(__file__).resolve().parents[2]))
+    return Place(root, build or root / "build" / "release")
