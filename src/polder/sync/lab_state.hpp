@@ -104,18 +104,21 @@ class gate {
   // another. False: the claim is over already and the LAB still ours; enter again.
   [[nodiscard]] bool give_way() noexcept {
     exit();  // before the CAS: after it, `active` belongs to the LAB's next owner
-    return step(lab_state::claimed, lab_state::abandoned, order::release);  // sync: gate-handover
+    return step(lab_state::claimed, lab_state::abandoned, order::release,
+                order::acquire);  // sync: gate-handover; claim-over: the limit that is read next is the open one
   }
 
   // The owner, outside, has no further use for the LAB. `pending()`: is the inbox not empty? `drain()`: empty it.
+  // True: the LAB is idle now. False: a claimer has it, who will make it idle.
   template <class Pending, class Drain>
-  void leave(Pending&& pending, Drain&& drain) noexcept {
+  bool leave(Pending&& pending, Drain&& drain) noexcept {
     POLDER_CHECK(1, !active());
     for (;;) {
       if (step(lab_state::running, lab_state::idle, order::release)) break;        // sync: gate-handover
-      if (step(lab_state::claimed, lab_state::abandoned, order::release)) return;  // sync: gate-handover
+      if (step(lab_state::claimed, lab_state::abandoned, order::release)) return false;  // sync: gate-handover
     }
     recheck(pending, drain);
+    return true;
   }
 
   // ---- who posted to the inbox -----------------------------------------------------------------------------------
@@ -213,7 +216,8 @@ class gate {
   //   written by  the claimer, between running → claimed and the end of the claim
   //   read by     the owner, inside
   //   order       claim-over: the claimer opens with release after its last access to the data; the owner's acquire,
-  //                 on reading the open value, comes after that access
+  //                 on reading the open value, comes after that access. give_way, on finding the claim over,
+  //                 acquires as well: without it the owner might go on reading 0 and never get in
   //   ABA         reopened and closed again between two loads of one operation: harmless, see active_
   //   Two words because two comparisons of the fast path are reused; each is closed before the heavy fence.
   atomic<std::uint64_t> limit_;

@@ -1,0 +1,233 @@
+// gate under the model checker: private data have one user at a time, every block posted is drained exactly once by the
+// time all threads have stopped, and the LAB is left idle and open.
+#include <polder/sync/inbox.hpp>
+#include <polder/sync/lab_state.hpp>
+
+#include "explore.hpp"
+
+namespace {
+
+using polder::claim;
+using polder::gate;
+using polder::inbox;
+using polder::lab_state;
+using polder::plain;
+
+constexpr std::uint64_t limit = 100;
+constexpr std::uint32_t key = 7;
+
+struct block {
+  plain<block*> next;
+  plain<int> drained;
+};
+
+struct lab {
+  gate door;
+  inbox<block> in;
+  plain<int> data;  // whatever is private: one user at a time, or the checker reports a race
+
+  lab() { door.open_with(limit, key); }
+
+  void touch() { data.set(data.get() + 1); }
+
+  // As the one who holds the private data.
+  void drain() {
+    touch();
+    for (block* b = in.take_all(); b != nullptr;) {
+      block* const next = b->next.get();
+      b->drained.set(b->drained.get() + 1);
+      b = next;
+    }
+  }
+  auto pending() {
+    return [this] { return !in.empty(); };
+  }
+  auto drained() {
+    return [this] { drain(); };
+  }
+
+  void post(block& b) {
+    in.push_list(&b, &b, [](block* last, block* next) { last->next.set(next); });
+    door.posted(pending(), drained());
+  }
+
+  enum class operation { allocate, free, collect };
+
+  // One operation of the owner. False: the LAB has been given up.
+  bool operate(operation what) {
+    for (;;) {
+      bool inside =
+          what == operation::free ? door.enter_with(key) : door.enter(what == operation::allocate ? 1 : limit);
+      inside = inside || door.is_open();  // the slow path is inside, too
+      if (inside) {
+        what == operation::collect ? drain() : touch();
+        door.exit();
+        return true;
+      }
+      if (door.give_way()) return false;
+    }
+  }
+
+  void leave() { door.leave(pending(), drained()); }
+
+  // Somebody who wants an idle thread's memory.
+  void raid() {
+    switch (door.try_claim([] { return polder::model::heavy_fence(); })) {
+      case claim::refused: return;
+      case claim::held:
+        drain();
+        if (door.end_claim()) return;
+        break;
+      case claim::inherited: break;
+    }
+    touch();
+    door.settle(pending(), drained());
+  }
+
+  // Somebody who finds the LAB without a thread and takes its spans.
+  void adopt() {
+    if (!door.try_drain()) return;
+    touch();
+    door.settle(pending(), drained());
+  }
+
+  void work(std::initializer_list<operation> operations) {
+    if (!door.try_acquire()) return;
+    for (operation o : operations) {
+      if (!operate(o)) return;
+    }
+    leave();
+  }
+};
+
+template <unsigned Blocks>
+struct one_lab {
+  lab l;
+  block blocks[Blocks];
+
+  void settled() {
+    for (block& b : blocks) POLDER_MODEL_CHECK(b.drained.get() == 1);
+    POLDER_MODEL_CHECK(l.door.state() == lab_state::idle);
+    POLDER_MODEL_CHECK(!l.door.active());
+    POLDER_MODEL_CHECK(l.door.is_open());
+    POLDER_MODEL_CHECK(l.in.empty());
+  }
+};
+
+using op = lab::operation;
+
+// Dekker of the poster with the leaver.
+struct leave_or_post : rl::test_suite<leave_or_post, 2>, one_lab<2> {
+  void thread(unsigned self) {
+    if (self == 0) {
+      l.work({op::allocate});
+      l.work({op::free});
+    } else {
+      l.post(blocks[0]);
+      l.post(blocks[1]);
+    }
+  }
+  void after() { settled(); }
+};
+
+struct two_posters : rl::test_suite<two_posters, 3>, one_lab<3> {
+  void thread(unsigned self) {
+    if (self == 0) {
+      l.work({op::collect, op::allocate});
+    } else if (self == 1) {
+      l.post(blocks[0]);
+      l.work({op::allocate});
+    } else {
+      l.post(blocks[1]);
+      l.post(blocks[2]);
+    }
+  }
+  void after() { settled(); }
+};
+
+struct poster_and_adopter : rl::test_suite<poster_and_adopter, 3>, one_lab<2> {
+  void thread(unsigned self) {
+    if (self == 0) {
+      l.work({op::allocate});
+      l.work({op::free});
+    } else if (self == 1) {
+      l.post(blocks[0]);
+      l.post(blocks[1]);
+    } else {
+      l.adopt();
+      l.adopt();
+    }
+  }
+  void after() { settled(); }
+};
+
+// Asymmetric Dekker of the owner with the claimer. The owner is in before the raid begins.
+struct owner_or_claimer : rl::test_suite<owner_or_claimer, 2>, one_lab<1> {
+  void before() { POLDER_MODEL_CHECK(l.door.try_acquire()); }
+  void thread(unsigned self) {
+    if (self == 0) {
+      if (l.operate(op::allocate) && l.operate(op::free) && l.operate(op::collect)) l.leave();
+    } else {
+      l.raid();
+      l.raid();
+    }
+  }
+  void after() {
+    l.post(blocks[0]);
+    settled();
+  }
+};
+
+struct two_claimers : rl::test_suite<two_claimers, 3>, one_lab<1> {
+  void before() { POLDER_MODEL_CHECK(l.door.try_acquire()); }
+  void thread(unsigned self) {
+    if (self == 0) {
+      if (l.operate(op::free) && l.operate(op::allocate)) l.leave();
+    } else {
+      l.raid();
+      l.raid();
+    }
+  }
+  void after() {
+    l.post(blocks[0]);
+    settled();
+  }
+};
+
+// Everything at once: the owner who finds itself claimed goes away, the claimer inherits, the poster posts.
+struct owner_claimer_poster : rl::test_suite<owner_claimer_poster, 3>, one_lab<2> {
+  void before() { POLDER_MODEL_CHECK(l.door.try_acquire()); }
+  void thread(unsigned self) {
+    if (self == 0) {
+      if (l.operate(op::allocate) && l.operate(op::free)) l.leave();
+      l.work({op::allocate});
+    } else if (self == 1) {
+      l.raid();
+      l.adopt();
+      l.raid();
+    } else {
+      l.post(blocks[0]);
+      l.post(blocks[1]);
+      l.work({op::free});
+    }
+  }
+  void after() { settled(); }
+};
+
+}  // namespace
+
+int main() {
+  using namespace polder::model;
+  bool ok = true;
+  ok &= passes<leave_or_post>({.title = "gate: leave or post", .how = search::bounded, .floor = 100});
+  ok &= passes<two_posters>({.title = "gate: two posters", .executions = 60'000});
+  ok &= passes<poster_and_adopter>({.title = "gate: poster and adopter", .executions = 60'000});
+  for (membarrier_world world : {membarrier_world::paired, membarrier_world::systemwide}) {
+    ok &= passes<owner_or_claimer>(
+        {.title = "gate: owner or claimer", .how = search::bounded, .floor = 100, .world = world});
+    ok &= passes<two_claimers>({.title = "gate: two claimers", .executions = 60'000, .world = world});
+    ok &= passes<owner_claimer_poster>(
+        {.title = "gate: owner, claimer, poster", .executions = 100'000, .world = world});
+  }
+  return ok ? 0 : 1;
+}
