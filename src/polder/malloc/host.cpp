@@ -11,7 +11,7 @@
 
 namespace polder::face {
 
-constinit thread_local thread_words this_thread;
+constinit thread_local thread_words this_thread{.lab = &host::nobody<heap_instance::lab_type>};
 
 namespace {
 

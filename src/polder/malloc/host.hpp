@@ -33,6 +33,13 @@ class host {
     return reinterpret_cast<Lab*&>(this_thread.lab);
   }
 
+  // Where every thread begins: a LAB behind a door that is closed. Nothing is ever in it.
+  template <class Lab>
+  static inline constinit Lab nobody{};
+
+  // False once the calling thread's exit is behind it.
+  static bool may_settle() noexcept { return !this_thread.gone; }
+
   // POLDER_OPTIONS, or the defaults where it may not be heard. A mistake in it ends the process with status 2.
   static const heap::options& configured() noexcept;
 

@@ -8,4 +8,7 @@ namespace polder::os {
 // The first definition in load order; versions are not looked at. Null when there is none.
 void* loaded_symbol(const char* name) noexcept;
 
+// The same, among objects that also define `beside`: tells one definition of a name from another.
+void* loaded_symbol_beside(const char* name, const char* beside) noexcept;
+
 }  // namespace polder::os

@@ -58,7 +58,7 @@ class index_stack {
     head now = head_.load(order::acquire);  // sync: stack-push
     while (now.first() != none) {
       const std::uint32_t next = links(now.first()).load(order::relaxed);  // may be stale: then the tag differs
-      if (head_.cas(now, head(next, now.tag() + 1), order::relaxed, order::acquire)) {  // sync: stack-push
+      if (head_.cas(now, head(next, now.tag() + 1), order::acquire, order::acquire)) {  // sync: stack-push
         return now.first();
       }
     }

@@ -9,12 +9,6 @@
 namespace polder::os {
 namespace {
 
-struct sought {
-  const char* name;
-  std::uint32_t hash;
-  void* found;
-};
-
 std::uint32_t gnu_hash(const char* name) {
   std::uint32_t h = 5381;
   for (; *name != '\0'; ++name) h = h * 33 + static_cast<unsigned char>(*name);
@@ -39,20 +33,21 @@ struct tables {
 
   // DT_GNU_HASH: bucket count, first hashed symbol, bloom words, bloom shift; the bloom filter; the buckets; and for
   // each hashed symbol its hash, whose lowest bit ends a chain.
-  const ElfW(Sym) * find(const sought& s) const {
+  const ElfW(Sym) * find(const char* name) const {
     if (symbols == nullptr || strings == nullptr || hashes == nullptr) return nullptr;
     const std::uint32_t bucket_count = hashes[0];
     const std::uint32_t first = hashes[1];
     if (bucket_count == 0) return nullptr;
+    const std::uint32_t hash = gnu_hash(name);
     const std::uint32_t* buckets = hashes + 4 + hashes[2] * (sizeof(ElfW(Addr)) / sizeof(std::uint32_t));
     const std::uint32_t* chain = buckets + bucket_count;
-    std::uint32_t i = buckets[s.hash % bucket_count];
+    std::uint32_t i = buckets[hash % bucket_count];
     if (i < first) return nullptr;
     for (;; ++i) {
       const std::uint32_t h = chain[i - first];
       const ElfW(Sym)& symbol = symbols[i];
-      if ((h | 1) == (s.hash | 1) && symbol.st_shndx != SHN_UNDEF && (symbol.st_info & 0xf) == STT_FUNC &&
-          std::strcmp(strings + symbol.st_name, s.name) == 0)
+      if ((h | 1) == (hash | 1) && symbol.st_shndx != SHN_UNDEF && (symbol.st_info & 0xf) == STT_FUNC &&
+          std::strcmp(strings + symbol.st_name, name) == 0)
         return &symbol;
       if ((h & 1) != 0) return nullptr;
     }
@@ -63,19 +58,29 @@ struct tables {
   const std::uint32_t* hashes = nullptr;
 };
 
+struct sought {
+  const char* name;
+  const char* beside;  // may be null
+  void* found;
+};
+
 int look(dl_phdr_info* object, std::size_t, void* argument) {
   auto& s = *static_cast<sought*>(argument);
-  const ElfW(Sym)* symbol = tables(*object).find(s);
+  const tables t(*object);
+  if (s.beside != nullptr && t.find(s.beside) == nullptr) return 0;
+  const ElfW(Sym)* symbol = t.find(s.name);
   if (symbol != nullptr) s.found = reinterpret_cast<void*>(object->dlpi_addr + symbol->st_value);
   return s.found != nullptr;
 }
 
 }  // namespace
 
-void* loaded_symbol(const char* name) noexcept {
-  sought s{name, gnu_hash(name), nullptr};
+void* loaded_symbol_beside(const char* name, const char* beside) noexcept {
+  sought s{name, beside, nullptr};
   dl_iterate_phdr(look, &s);
   return s.found;
 }
+
+void* loaded_symbol(const char* name) noexcept { return loaded_symbol_beside(name, nullptr); }
 
 }  // namespace polder::os

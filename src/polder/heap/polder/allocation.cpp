@@ -1,0 +1,195 @@
+// core: blocks of a size class, from the hot span to the arena.
+#include <polder/base/check.hpp>
+#include <polder/heap/polder/core.hpp>
+#include <polder/mem/misuse.hpp>
+#include <polder/os/pages.hpp>
+
+namespace polder::heap {
+
+void* core::allocate(lab& l, std::size_t n) noexcept {
+  if (n <= mem::size_class::stepped::largest) return allocate_class(l, mem::size_class::stepped::of(n), nullptr);
+  return allocate_large(l.hint, n, min_alignment).p;
+}
+
+void* core::allocate_zeroed(lab& l, std::size_t n) noexcept {
+  bool zero = false;
+  void* p;
+  if (n <= mem::size_class::stepped::largest) {
+    p = allocate_class(l, mem::size_class::stepped::of(n), &zero);
+    if (p && zero) static_cast<mem::block*>(p)->link = nullptr;  // the key is wiped already
+  } else {
+    const had h = allocate_large(l.hint, n, min_alignment);
+    p = h.p;
+    zero = h.zero;
+  }
+  if (p && !zero) __builtin_memset(p, 0, n);
+  return p;
+}
+
+void* core::allocate_aligned(lab& l, std::size_t alignment, std::size_t n) noexcept {
+  if (const unsigned c = classes::aligned(n, alignment)) return allocate_class(l, c, nullptr);
+  return allocate_large(l.hint, n, alignment).p;
+}
+
+void* core::pop(lab& l, mem::span& s) noexcept {
+  mem::block* const b = s.free;
+  if (!b->looks_free(l.secret)) [[unlikely]] report_corrupted(b);
+  s.free = b->link;
+  ++s.used;
+  b->wipe();
+  return b;
+}
+
+void* core::allocate_class(lab& l, unsigned c, bool* zero) noexcept {
+  mem::span& s = *l.hot[c];
+  return s.free ? pop(l, s) : refill(l, c, zero);
+}
+
+// Threads the next blocks of a span onto its free list, in address order: a page's worth, at least one.
+bool core::extend(lab& l, mem::span& s) noexcept {
+  if (s.bumped >= s.usable) return false;
+  std::byte* const start = arena_.address_of(number_of(s));
+  const std::uint32_t size = s.block_size;
+  std::uint32_t n = s.bumped == 0 && s.usable > 4096 ? 4096 / size : (4096 + size - 1) / size;
+  const std::uint32_t left = (s.usable - s.bumped) / size;
+  if (n == 0) n = 1;
+  if (n > left) n = left;
+  mem::block* next = s.free;
+  for (std::uint32_t i = n; i-- > 0;) {
+    auto* const b = reinterpret_cast<mem::block*>(start + s.bumped + std::size_t{i} * size);
+    b->set_link(next, l.secret);
+    next = b;
+  }
+  s.free = next;
+  s.bumped += n * size;
+  return true;
+}
+
+void* core::refill(lab& l, unsigned c, bool* zero) noexcept {
+  service(l);
+  for (;;) {
+    mem::span* s = l.hot[c];
+    if (s->free) return pop(l, *s);  // the inbox brought something
+    const std::uint32_t known = s->bumped;
+    if (extend(l, *s)) {
+      auto* const p = static_cast<std::byte*>(pop(l, *s));
+      if (zero) *zero = s->zero && std::size_t(p - arena_.address_of(number_of(*s))) >= known;
+      return p;
+    }
+    cool(l, c);
+    if (l.partial[c].first == 0 && adopt(l)) continue;  // what came may even be of this class, or the inbox's
+    if (l.partial[c].first != 0) {
+      s = &arena_.spans()[l.partial[c].first];
+      unlist_partial(l, *s);
+      l.fresh[c] = 0;
+    } else {
+      s = open_span(l, c);
+      if (!s) return nullptr;
+    }
+    make_hot(l, *s);
+  }
+}
+
+// A span of class c on a grain from the pool.
+mem::span* core::open_span(lab& l, unsigned c) noexcept {
+  mem::grain_pool::run r = grains_.take(1, l.hint);
+  if (r.first == 0) {
+    trim(&l);
+    r = grains_.take(1, l.hint);
+    if (r.first == 0) return nullptr;
+  }
+  mem::span& s = arena_.spans()[r.first];
+  s.free = nullptr;
+  s.used = 0;
+  s.multiplier = classes::multiplier[c];
+  s.bumped = 0;
+  s.usable = classes::usable_bytes[c];
+  s.block_size = classes::block_size[c];
+  s.cls = std::uint8_t(c);
+  s.zero = r.zero;
+  s.hot = s.listed = 0;
+  own(l, s);
+  arena_.words()[r.first].store(mem::word::tag(l.number) | c, order::release);  // sync: span-made
+  // A class that has taken several fresh spans in a row grows: one call for its pages instead of a fault each.
+  if (r.zero) {
+    if (l.fresh[c] < 255) ++l.fresh[c];
+    if (options_.populate && l.fresh[c] > 4) os::populate(arena_.address_of(r.first), align_up(s.usable, arena_.page()));
+  } else {
+    l.fresh[c] = 0;
+  }
+  return &s;
+}
+
+void core::set_hot(lab& l, unsigned c, mem::span* s) noexcept {
+  l.hot[c] = s;
+  if (classes::block_size[c] > lab::direct_limit) return;
+  const std::size_t first = c == 1 ? 0 : classes::block_size[c - 1] / 16 + 1;
+  for (std::size_t i = first; i <= classes::block_size[c] / 16; ++i) l.direct[i] = s;
+}
+
+void core::make_hot(lab& l, mem::span& s) noexcept {
+  POLDER_CHECK(1, !s.hot && !s.listed);
+  s.hot = 1;
+  ++s.used;  // so that its last free does not look like emptiness
+  set_hot(l, s.cls, &s);
+}
+
+void core::cool(lab& l, unsigned c) noexcept {
+  mem::span& s = *l.hot[c];
+  if (&s == &none_) return;
+  set_hot(l, c, &none_);
+  s.hot = 0;
+  --s.used;
+  if (s.used == 0) {
+    disown(l, s);
+    give_grains(&l.hint, number_of(s), 1);
+  } else if (s.free || s.bumped < s.usable) {
+    list_partial(l, s);
+  } else {
+    auto& w = arena_.words()[number_of(s)];
+    w.store(w.load(order::relaxed) | mem::word::full_bit, order::relaxed);
+  }
+}
+
+void core::list_partial(lab& l, mem::span& s) noexcept {
+  auto& list = l.partial[s.cls];
+  const mem::grain g = number_of(s);
+  s.listed = 1;
+  s.next = 0;
+  s.prev = list.last;
+  (list.last ? arena_.spans()[list.last].next : list.first) = g;
+  list.last = g;
+}
+
+void core::unlist_partial(lab& l, mem::span& s) noexcept {
+  auto& list = l.partial[s.cls];
+  s.listed = 0;
+  (s.prev ? arena_.spans()[s.prev].next : list.first) = s.next;
+  (s.next ? arena_.spans()[s.next].prev : list.last) = s.prev;
+}
+
+void core::own(lab& l, mem::span& s) noexcept {
+  s.prev_owned = 0;
+  s.next_owned = l.owned;
+  if (l.owned) arena_.spans()[l.owned].prev_owned = number_of(s);
+  l.owned = number_of(s);
+  ++l.owned_count;
+}
+
+void core::disown(lab& l, mem::span& s) noexcept {
+  (s.prev_owned ? arena_.spans()[s.prev_owned].next_owned : l.owned) = s.next_owned;
+  if (s.next_owned) arena_.spans()[s.next_owned].prev_owned = s.prev_owned;
+  --l.owned_count;
+}
+
+// Empty spans and freed runs, back to where anyone can have them.
+void core::give_grains(mem::chunk_number* hint, mem::grain first, unsigned n) noexcept {
+  arena_.words()[first].store(0, order::relaxed);
+  if (hint) *hint = mem::chunk_of(first);
+  bool dirty = true;
+  if (options_.decay_ms == 0)
+    dirty = os::discard_now(arena_.address_of(first), n * mem::grain_size) != os::discarded::zeroed;
+  if (!grains_.give(first, n, dirty)) report_corrupted(arena_.address_of(first));
+}
+
+}  // namespace polder::heap

@@ -1,0 +1,136 @@
+#pragma once
+// core — the flagship heap below its fast paths: everything that threads share, and every slow path of a LAB.
+//
+//   paper      scalloc (Aigner et al. 2015) for spans in one arena, one pool for empty spans, eager return;
+//              docs/design/0001-the-flagship-heap.md for what is different and why
+//   progress   lock-free. A thread that finds a LAB held by another takes another LAB; it never waits
+//   in malloc  yes. In a signal handler: yes, through a LAB of its own (polder_heap.hpp)
+//
+// A member that takes a `lab&` may be called only by who is inside that LAB's door, or holds it (sync/lab_state.hpp).
+#include <cstddef>
+#include <cstdint>
+
+#include <polder/heap/options.hpp>
+#include <polder/heap/polder/lab.hpp>
+#include <polder/heap/statistics.hpp>
+#include <polder/mem/arena.hpp>
+#include <polder/mem/grain_pool.hpp>
+#include <polder/mem/huge_blocks.hpp>
+#include <polder/sync/index_stack.hpp>
+
+namespace polder::heap {
+
+class core {
+ public:
+  // A heap in a reservation of its own; null if the system refuses even the smallest. Nothing is shared yet, so two
+  // threads may each make one and the loser abandons its.
+  static core* create(const options& o) noexcept;
+  void abandon() noexcept { mem::arena::abandon(arena_.whole()); }
+
+  // ---- LABs
+  lab* acquire_lab() noexcept;       // for a thread: running, its door open; null: no memory
+  void release_lab(lab& l) noexcept;  // by its thread, outside
+
+  // ---- allocation. `zero` says what is known about the block
+  void* allocate(lab& l, std::size_t n) noexcept;
+  void* allocate_zeroed(lab& l, std::size_t n) noexcept;
+  void* allocate_aligned(lab& l, std::size_t alignment, std::size_t n) noexcept;
+  void* reallocate(lab& l, void* p, std::size_t n) noexcept;
+
+  // ---- the free of a block that the fast path did not take
+  void deallocate(lab& l, void* p) noexcept;
+  void deallocate_without_lab(void* p) noexcept;
+  void emptied(lab& l, mem::span& s) noexcept;  // its last block came back
+
+  [[noreturn]] void report_free(const void* p) const noexcept;     // why p cannot be freed
+  [[noreturn]] void report_corrupted(const void* p) const noexcept;
+  void check_size(const void* p, std::size_t n) const noexcept;    // does not return if n does not belong to p
+
+  std::size_t usable_size(const void* p) const noexcept;
+  bool owns(const void* p) const noexcept;
+
+  // Returns what can be returned at once: empties idle LABs, then the pools. `own` may be null. Bytes.
+  std::size_t trim(lab* own) noexcept;
+  statistics read_statistics() const noexcept;
+  const options& effective_options() const noexcept { return options_; }
+  void after_fork_child(lab* own) noexcept;
+
+ private:
+  explicit core(const mem::arena::reservation& r, const options& o) noexcept;
+
+  // ---- LABs
+  static constexpr unsigned labs_per_grain = unsigned(mem::grain_size / 2048);
+  static constexpr unsigned max_labs = 1u << 20;
+  lab& lab_at(mem::lab_number n) const noexcept;
+  lab* make_lab() noexcept;
+  lab* pop_idle(index_stack& from) noexcept;
+  void push_idle(lab& l, bool with_spans) noexcept;
+  bool adopt(lab& l) noexcept;
+  void sweep(lab& l) noexcept;       // sends the outbox, empties the inbox, gives empty spans back
+  bool sweep_idle(lab& l) noexcept;  // the same for a LAB whose thread is elsewhere; false: it is busy
+
+  // ---- spans
+  mem::grain number_of(const mem::span& s) const noexcept { return mem::grain(&s - arena_.spans()); }
+  void* allocate_class(lab& l, unsigned c, bool* zero) noexcept;
+  void* refill(lab& l, unsigned c, bool* zero) noexcept;
+  void* pop(lab& l, mem::span& s) noexcept;
+  bool extend(lab& l, mem::span& s) noexcept;
+  mem::span* open_span(lab& l, unsigned c) noexcept;
+  void make_hot(lab& l, mem::span& s) noexcept;
+  void set_hot(lab& l, unsigned c, mem::span* s) noexcept;
+  void cool(lab& l, unsigned c) noexcept;  // the hot span becomes full, partial or free
+  void list_partial(lab& l, mem::span& s) noexcept;
+  void unlist_partial(lab& l, mem::span& s) noexcept;
+  void own(lab& l, mem::span& s) noexcept;
+  void disown(lab& l, mem::span& s) noexcept;
+  void give_grains(mem::chunk_number* hint, mem::grain first, unsigned n) noexcept;
+
+  // ---- frees
+  void free_own(lab& l, mem::grain g, std::uint32_t w, mem::block* b) noexcept;
+  void free_remote(lab& l, mem::grain g, std::uint32_t w, void* p) noexcept;
+  void free_large(mem::chunk_number* hint, mem::grain g, const void* p) noexcept;
+  void check_block(mem::grain g, std::uint32_t w, const void* p) const noexcept;
+  void service(lab& l) noexcept;
+  void note_opened(lab& l) noexcept;
+  struct chain {
+    mem::block* first = nullptr;
+  };
+  void drain(lab& l, chain& strays) noexcept;
+  void drain_own(lab& l) noexcept;
+  void post(mem::lab_number owner, mem::block* first, mem::block* last, std::uint32_t bytes) noexcept;
+  void post_to(mem::lab_number owner, mem::block* first, mem::block* last, std::uint32_t bytes, chain& strays) noexcept;
+  void deliver(chain& strays) noexcept;
+
+  // ---- large and huge
+  struct had {
+    void* p = nullptr;
+    bool zero = false;
+  };
+  had allocate_large(mem::chunk_number& hint, std::size_t n, std::size_t alignment) noexcept;
+  void* try_in_place(const void* p, std::size_t n) noexcept;
+
+  void decay() noexcept;
+
+  options options_;
+  mem::secret secret_;
+  bool heavy_fences_;  // membarrier works: LABs of idle threads can be claimed
+  mem::arena arena_;
+  mem::grain_pool grains_;
+  mem::huge_blocks huge_;
+  mem::span none_;  // stands for "no hot span": it never has a free block
+
+  // lab_blocks_ — LABs, a grain of them at a time, never given back.
+  //   order  lab-made: the installing CAS publishes zeroed LABs
+  atomic<lab*> lab_blocks_[max_labs / labs_per_grain];
+  alignas(false_sharing_range) atomic<std::uint32_t> labs_{0};  // made so far
+  index_stack idle_full_;   // without a thread, with spans
+  index_stack idle_empty_;  // without a thread, most without spans
+
+  // ---- decay
+  alignas(false_sharing_range) atomic<std::uint64_t> last_decay_;  // milliseconds
+  atomic<std::uint32_t> step_;                                     // decay steps so far
+  atomic<mem::chunk_number> purge_from_;                           // where the current step goes on
+  atomic<std::uint32_t> sweep_from_;                               // the LAB it looks at next
+};
+
+}  // namespace polder::heap

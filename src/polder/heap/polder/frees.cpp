@@ -1,0 +1,200 @@
+// core: frees that are not simply the own thread's, and the way of remote blocks home.
+#include <polder/heap/polder/core.hpp>
+#include <polder/mem/misuse.hpp>
+#include <polder/os/heavy_fence.hpp>
+
+namespace polder::heap {
+
+// A LAB whose inbox holds this much while its thread is elsewhere is emptied by who posts to it.
+constexpr std::uint32_t inbox_patience = 256 * 1024;
+
+void core::deallocate(lab& l, void* p) noexcept {
+  const mem::grain g = arena_.find(address(p));
+  if (g == 0) {
+    const std::uint32_t number = huge_.find(p);
+    if (number == 0 || !huge_.give(number, p)) report_free(p);
+    if (options_.decay_ms == 0) huge_.purge(true);
+    return;
+  }
+  const std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
+  if (mem::word::cls(w) == mem::word::large) return free_large(&l.hint, g, p);
+  check_block(g, w, p);
+  if (mem::word::owner(w) == l.number) return free_own(l, g, w, static_cast<mem::block*>(p));
+  free_remote(l, g, w, p);
+}
+
+void core::deallocate_without_lab(void* p) noexcept {
+  const mem::grain g = arena_.find(address(p));
+  if (g == 0) {
+    const std::uint32_t number = huge_.find(p);
+    if (number == 0 || !huge_.give(number, p)) report_free(p);
+    return;
+  }
+  const std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
+  if (mem::word::cls(w) == mem::word::large) return free_large(nullptr, g, p);
+  check_block(g, w, p);
+  auto* const b = static_cast<mem::block*>(p);
+  b->set_link(nullptr, secret_);
+  post(mem::word::owner(w), b, b, classes::block_size[mem::word::cls(w)]);
+}
+
+// Returns if p may be a live block of the span that word w describes.
+void core::check_block(mem::grain g, std::uint32_t w, const void* p) const noexcept {
+  const unsigned c = mem::word::cls(w);
+  if (c == 0 || c > classes::count || mem::word::owner(w) == 0) report_free(p);
+  const auto offset = std::uint32_t(address(p) & (mem::grain_size - 1));
+  if (offset >= classes::usable_bytes[c] || !mem::divides(classes::multiplier[c], offset)) report_free(p);
+  if (static_cast<const mem::block*>(p)->looks_free(secret_)) report_free(p);
+  static_cast<void>(g);
+}
+
+// Puts a block that lies in a span of this LAB back, whatever state the span is in.
+void core::free_own(lab& l, mem::grain g, std::uint32_t w, mem::block* b) noexcept {
+  mem::span& s = arena_.spans()[g];
+  if (mem::word::is_full(w)) {
+    arena_.words()[g].store(w & ~mem::word::full_bit, order::relaxed);
+    list_partial(l, s);
+  }
+  b->set_link(s.free, l.secret);
+  s.free = b;
+  if (--s.used == 0) emptied(l, s);
+}
+
+void core::emptied(lab& l, mem::span& s) noexcept {
+  if (s.listed) unlist_partial(l, s);
+  disown(l, s);
+  give_grains(&l.hint, number_of(s), 1);
+}
+
+void core::free_remote(lab& l, mem::grain, std::uint32_t w, void* p) noexcept {
+  ++l.remote_frees;
+  l.swept.store(0, order::relaxed);
+  l.out.add(mem::word::owner(w), static_cast<mem::block*>(p), classes::block_size[mem::word::cls(w)], l.secret,
+            [&](const outbox::list& list) { post(list.owner, list.first, list.last, list.bytes); });
+}
+
+// Leaves a list of blocks with a LAB, and sees to it that somebody will find it there.
+void core::post(mem::lab_number owner, mem::block* first, mem::block* last, std::uint32_t bytes) noexcept {
+  chain strays;
+  post_to(owner, first, last, bytes, strays);
+  deliver(strays);
+}
+
+void core::post_to(mem::lab_number owner, mem::block* first, mem::block* last, std::uint32_t bytes,
+                   chain& strays) noexcept {
+  lab& o = lab_at(owner);
+  o.in.push_list(first, last, [&](mem::block* b, mem::block* next) { b->set_link(next, secret_); });
+  const auto pending = [&] { return !o.in.empty(); };
+  const auto empty_it = [&] { drain(o, strays); };
+  const std::uint32_t before = o.in_bytes.fetch_add(bytes, order::relaxed);
+  o.door.posted(pending, empty_it);
+  if (heavy_fences_ && before / inbox_patience != (before + bytes) / inbox_patience) {
+    const claim c = o.door.try_claim([] { return os::heavy_fence(); });
+    if (c == claim::refused) return;
+    drain(o, strays);
+    if (c == claim::inherited || !o.door.end_claim()) {
+      const bool with_spans = o.owned_count != 0;
+      o.door.settle(pending, empty_it);
+      push_idle(o, with_spans);
+    }
+  }
+}
+
+// Strays were posted to a LAB that gave their span away in the meantime. Each may stray again, but only as often as
+// spans change hands.
+void core::deliver(chain& strays) noexcept {
+  while (mem::block* const b = strays.first) {
+    strays.first = b->link;
+    const std::uint32_t w = arena_.words()[arena_.find(address(b))].load(order::acquire);  // sync: span-made
+    post_to(mem::word::owner(w), b, b, classes::block_size[mem::word::cls(w)], strays);
+  }
+}
+
+// Takes everything out of a LAB's inbox. What is not (any more) in one of its spans goes to `strays`.
+void core::drain(lab& l, chain& strays) noexcept {
+  l.in_bytes.store(0, order::relaxed);
+  for (mem::block* b = l.in.take_all(); b != nullptr;) {
+    if (!b->looks_free(secret_)) report_corrupted(b);
+    mem::block* const next = b->link;
+    const std::uintptr_t offset = address(b) - address(l.base);
+    const mem::grain g = offset < l.arena_bytes ? mem::grain(offset >> mem::grain_shift) : arena_.find(address(b));
+    const std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
+    if (mem::word::owner(w) == l.number) {
+      free_own(l, g, w, b);
+    } else {
+      b->set_link(strays.first, secret_);
+      strays.first = b;
+    }
+    b = next;
+  }
+}
+
+void core::drain_own(lab& l) noexcept {
+  chain strays;
+  drain(l, strays);
+  deliver(strays);
+}
+
+void core::note_opened(lab& l) noexcept {
+  const std::size_t opened = std::size_t{arena_.main_open()} * mem::chunk_size;
+  l.arena_bytes = opened < arena_.bytes() ? opened : arena_.bytes();
+}
+
+// What every slow path does besides its own work.
+void core::service(lab& l) noexcept {
+  ++l.refills;
+  l.swept.store(0, order::relaxed);
+  l.seen.store(step_.load(order::relaxed), order::relaxed);
+  note_opened(l);
+  if (!l.in.empty()) drain_own(l);
+  decay();
+}
+
+void core::report_free(const void* p) const noexcept {
+  const mem::grain g = arena_.find(address(p));
+  if (g == 0) {
+    const bool known = (arena_.map().find(address(p)) & mem::arena::huge_mark) != 0;
+    mem::report(known ? mem::misuse::invalid_free : mem::misuse::foreign_pointer, p,
+                {.remark = known ? "not the beginning of the block" : "not memory of this heap"});
+  }
+  const std::uint32_t w = arena_.words()[g].load(order::relaxed);
+  const unsigned c = mem::word::cls(w);
+  std::byte* const start = arena_.address_of(g);
+  if (c == mem::word::large) mem::report(mem::misuse::invalid_free, p, {.remark = "not the beginning of the block"});
+  if (c == 0 || c > classes::count)
+    mem::report(mem::misuse::invalid_free, p, {.remark = "nothing is allocated there; a double free, or a stray pointer"});
+  const mem::misuse_place where{.block_size = classes::block_size[c], .span = start, .cls = c, .owner = mem::word::owner(w)};
+  const auto offset = std::uint32_t(address(p) & (mem::grain_size - 1));
+  if (!mem::divides(classes::multiplier[c], offset)) mem::report(mem::misuse::misaligned_free, p, where);
+  if (offset < classes::usable_bytes[c] && static_cast<const mem::block*>(p)->looks_free(secret_))
+    mem::report(mem::misuse::double_free, p, where);
+  mem::report(mem::misuse::invalid_free, p, where);
+}
+
+void core::report_corrupted(const void* p) const noexcept {
+  const mem::grain g = arena_.find(address(p));
+  if (g == 0) mem::report(mem::misuse::corrupted, p);
+  const std::uint32_t w = arena_.words()[g].load(order::relaxed);
+  const unsigned c = mem::word::cls(w);
+  mem::report(mem::misuse::corrupted, p,
+              {.block_size = c <= classes::count ? classes::block_size[c] : 0,
+               .span = arena_.address_of(g),
+               .cls = c,
+               .owner = mem::word::owner(w),
+               .remark = "written to after it was freed, or by an overrun of the block before it"});
+}
+
+void core::check_size(const void* p, std::size_t n) const noexcept {
+  const mem::grain g = arena_.find(address(p));
+  const std::uint32_t w = g != 0 ? arena_.words()[g].load(order::relaxed) : 0;
+  const unsigned c = mem::word::cls(w);
+  if (c == 0 || c > classes::count) {
+    if (usable_size(p) < n) mem::report(mem::misuse::size_mismatch, p, {.remark = "the block is smaller than that"});
+    return;
+  }
+  if (n <= classes::block_size[c]) return;  // an aligned block may be of a larger class than its size asks for
+  mem::report(mem::misuse::size_mismatch, p,
+              {.block_size = classes::block_size[c], .span = arena_.address_of(g), .cls = c, .owner = mem::word::owner(w)});
+}
+
+}  // namespace polder::heap

@@ -1,0 +1,63 @@
+#pragma once
+// lab — a local allocation buffer: all that one thread allocates from, and its mailbox.
+//
+//   paper      Aigner et al., OOPSLA 2015, sec. 5: hot span and reusable spans for each size class; here partial spans
+//              are the owner's own list, and remote frees go to one inbox a LAB instead of one list a span
+//   invariant  a span whose word names this LAB is in owned_, and it is exactly one of: hot, listed as partial,
+//              or full (its word says so). Only who is inside the gate, or holds it, touches anything but inbox_,
+//              inbox_bytes_ and next_idle_.
+#include <cstddef>
+#include <cstdint>
+
+#include <polder/base/config.hpp>
+#include <polder/heap/polder/outbox.hpp>
+#include <polder/mem/class_table.hpp>
+#include <polder/mem/geometry.hpp>
+#include <polder/mem/size_class/stepped.hpp>
+#include <polder/mem/span.hpp>
+#include <polder/mem/word.hpp>
+#include <polder/sync/inbox.hpp>
+#include <polder/sync/lab_state.hpp>
+
+namespace polder::heap {
+
+using classes = mem::class_table<mem::size_class::stepped>;
+
+struct alignas(false_sharing_range) lab {
+  // Sizes that malloc serves from `direct` without computing a class: by their number of 16-byte steps.
+  static constexpr std::size_t direct_limit = 1024;
+  static constexpr unsigned direct_entries = direct_limit / 16 + 1;
+
+  // ---- what the fast paths read: the heap's constants lie here so that no other line is touched for them
+  gate door;
+  std::byte* base;                  // of the main arena
+  std::size_t arena_bytes;          // opened so far, as this LAB knows: what lies beyond goes the slow way
+  mem::secret secret;
+  atomic<std::uint32_t>* words;
+  mem::span* spans;
+  mem::lab_number number;           // 0: not a LAB but the closed door in front of which every thread begins
+  mem::span* direct[direct_entries];  // hot spans by size
+
+  // ---- slow paths
+  mem::span* hot[classes::count + 1];  // by class; never null: a span without blocks stands for none
+  struct {
+    mem::grain first, last;
+  } partial[classes::count + 1];        // spans with a free block that are not hot; taken from the front, fed at the end
+  std::uint8_t fresh[classes::count + 1];  // spans taken fresh in a row: the class grows
+  mem::grain owned;                     // first in the list of all spans
+  std::uint32_t owned_count;
+  mem::chunk_number hint;               // where it took or gave grains last
+  atomic<std::uint32_t> seen;           // decay step at the last slow path; others read it as a hint
+  atomic<std::uint32_t> swept;          // nothing came since a sweep; the same
+  outbox out;
+  std::uint64_t refills, remote_frees;
+
+  // ---- what others write
+  alignas(false_sharing_range) inbox<mem::block> in;
+  atomic<std::uint32_t> in_bytes;   // about what waits in it; a hint
+  atomic<std::uint32_t> next_idle;  // link in a stack of LABs without a thread
+};
+
+static_assert(sizeof(lab) <= 2048);
+
+}  // namespace polder::heap

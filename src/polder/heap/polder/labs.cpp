@@ -1,0 +1,164 @@
+// core: how it comes to be, and where LABs come from, rest and go.
+#include <new>
+
+#include <polder/heap/polder/core.hpp>
+#include <polder/os/entropy.hpp>
+#include <polder/os/heavy_fence.hpp>
+#include <polder/os/pages.hpp>
+
+namespace polder::heap {
+
+core* core::create(const options& o) noexcept {
+  const std::size_t system_page = os::page_size();
+  const std::size_t page = o.page_size > system_page ? o.page_size : system_page;
+  const mem::arena::reservation r = mem::arena::reserve(sizeof(core), o.arena_size, page);
+  if (!r.start) return nullptr;
+  return new (r.start) core(r, o);
+}
+
+core::core(const mem::arena::reservation& r, const options& o) noexcept
+    : options_(o),
+      secret_(os::process_secret()),
+      heavy_fences_(os::register_heavy_fence()),
+      arena_(r),
+      grains_(arena_),
+      huge_(arena_),
+      none_{} {
+  options_.arena_size = r.arena_bytes;
+  options_.page_size = r.page;
+  if (o.thp != thp_policy::madvise) os::advise_huge_pages(arena_.base(), arena_.bytes(), o.thp == thp_policy::on);
+}
+
+lab& core::lab_at(mem::lab_number n) const noexcept {
+  return lab_blocks_[n / labs_per_grain].load(order::acquire)[n % labs_per_grain];  // sync: lab-made
+}
+
+lab* core::make_lab() noexcept {
+  mem::lab_number number = labs_.load(order::relaxed);
+  do {
+    if (number + 1 >= max_labs) return nullptr;
+    atomic<lab*>& slot = lab_blocks_[(number + 1) / labs_per_grain];
+    lab* known = slot.load(order::acquire);  // sync: lab-made
+    if (known) continue;
+    mem::chunk_number anywhere = 0;
+    const mem::grain_pool::run r = grains_.take(1, anywhere);
+    if (r.first == 0) return nullptr;
+    auto* const fresh = reinterpret_cast<lab*>(arena_.address_of(r.first));
+    if (!r.zero) __builtin_memset(static_cast<void*>(fresh), 0, mem::grain_size);
+    arena_.words()[r.first].store(mem::word::metadata, order::relaxed);
+    if (!slot.cas(known, fresh, order::acq_rel, order::acquire)) {  // sync: lab-made
+      arena_.words()[r.first].store(0, order::relaxed);
+      static_cast<void>(grains_.give(r.first, 1));
+    }
+  } while (!labs_.cas(number, number + 1, order::relaxed, order::relaxed));
+  lab& l = lab_at(++number);
+  l.base = arena_.base();
+  l.secret = secret_;
+  l.words = arena_.words();
+  l.spans = arena_.spans();
+  l.number = number;
+  note_opened(l);
+  for (auto& s : l.direct) s = &none_;
+  for (auto& s : l.hot) s = &none_;
+  static_cast<void>(l.door.try_acquire());
+  l.door.open_with(lab::direct_limit + 1, mem::word::tag(number));
+  return &l;
+}
+
+// A LAB without a thread that nobody else has; still idle. One that a poster happens to drain is put back.
+lab* core::pop_idle(index_stack& from) noexcept {
+  const auto links = [this](std::uint32_t n) -> atomic<std::uint32_t>& { return lab_at(n).next_idle; };
+  const mem::lab_number n = from.pop(links);
+  return n != 0 ? &lab_at(n) : nullptr;
+}
+
+// By whoever took its thread away, or it out of the stack. It may be drained meanwhile: then `with_spans`, as it was
+// when the caller held it, sends somebody on a detour.
+void core::push_idle(lab& l, bool with_spans) noexcept {
+  const auto links = [this](std::uint32_t n) -> atomic<std::uint32_t>& { return lab_at(n).next_idle; };
+  (with_spans ? idle_full_ : idle_empty_).push(l.number, links);
+}
+
+lab* core::acquire_lab() noexcept {
+  for (index_stack* from : {&idle_full_, &idle_empty_}) {
+    lab* const l = pop_idle(*from);
+    if (!l) continue;
+    if (l->door.try_acquire()) return l;
+    push_idle(*l, from == &idle_full_);  // being drained
+  }
+  return make_lab();
+}
+
+void core::release_lab(lab& l) noexcept {
+  if (l.door.enter(0)) sweep(l);  // inside, so that no claimer comes between; if one is there, it sweeps
+  const bool with_spans = l.owned_count != 0;
+  l.door.exit();
+  chain strays;
+  if (l.door.leave([&] { return !l.in.empty(); }, [&] { drain(l, strays); })) push_idle(l, with_spans);
+  deliver(strays);
+}
+
+// Takes over the spans of a LAB without a thread. False: there was none to be had.
+bool core::adopt(lab& l) noexcept {
+  lab* const o = pop_idle(idle_full_);
+  if (!o) return false;
+  if (!o->door.try_drain()) return push_idle(*o, true), false;
+  chain strays;
+  drain(*o, strays);
+  bool any = false;
+  for (mem::grain g = o->owned; g != 0;) {
+    mem::span& s = arena_.spans()[g];
+    const mem::grain next = s.next_owned;
+    const std::uint32_t w = arena_.words()[g].load(order::relaxed);
+    s.listed = 0;
+    own(l, s);
+    // Who still reads the old owner posts there, and whoever empties that inbox reads this word and sends it on.
+    arena_.words()[g].store(mem::word::tag(l.number) | (w & (mem::word::full_bit | mem::word::class_mask)), order::release);
+    if (!mem::word::is_full(w)) list_partial(l, s);
+    any = true;
+    g = next;
+  }
+  o->owned = 0;
+  o->owned_count = 0;
+  for (auto& list : o->partial) list = {};
+  o->door.settle([&] { return !o->in.empty(); }, [&] { drain(*o, strays); });
+  push_idle(*o, false);
+  deliver(strays);
+  return any;
+}
+
+void core::sweep(lab& l) noexcept {
+  drain_own(l);
+  for (unsigned c = 1; c <= classes::count; ++c) cool(l, c);
+  l.out.flush_all([&](const outbox::list& list) { post(list.owner, list.first, list.last, list.bytes); });
+  l.swept.store(1, order::relaxed);
+}
+
+bool core::sweep_idle(lab& l) noexcept {
+  if (!heavy_fences_) return false;
+  const claim c = l.door.try_claim([] { return os::heavy_fence(); });
+  if (c == claim::refused) return false;
+  sweep(l);
+  if (c == claim::inherited || !l.door.end_claim()) {
+    chain strays;
+    const bool with_spans = l.owned_count != 0;
+    l.door.settle([&] { return !l.in.empty(); }, [&] { drain(l, strays); });
+    push_idle(l, with_spans);
+    deliver(strays);
+  }
+  return true;
+}
+
+void core::after_fork_child(lab* own) noexcept {
+  const auto links = [this](std::uint32_t n) -> atomic<std::uint32_t>& { return lab_at(n).next_idle; };
+  static_cast<void>(os::register_heavy_fence());
+  static_cast<void>(idle_full_.take_all(links));
+  static_cast<void>(idle_empty_.take_all(links));
+  for (mem::lab_number n = 1; n <= labs_.load(order::relaxed); ++n) {
+    lab& l = lab_at(n);
+    // A LAB whose thread was inside is torn, and so is one that was held; what lies in it stays where it is.
+    if (&l != own && l.door.release_in_child()) push_idle(l, l.owned_count != 0);
+  }
+}
+
+}  // namespace polder::heap

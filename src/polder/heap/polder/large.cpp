@@ -1,0 +1,99 @@
+// core: blocks of whole grains, huge blocks, and realloc.
+#include <polder/heap/polder/core.hpp>
+#include <polder/mem/misuse.hpp>
+#include <polder/os/pages.hpp>
+
+namespace polder::heap {
+
+core::had core::allocate_large(mem::chunk_number& hint, std::size_t n, std::size_t alignment) noexcept {
+  if (n > PTRDIFF_MAX || alignment > PTRDIFF_MAX - n) return {};
+  const std::size_t wanted = mem::grains_for(n < 1 ? 1 : n);
+  const std::size_t slack = alignment > mem::grain_size ? alignment / mem::grain_size - 1 : 0;
+  if (wanted + slack <= mem::grains_per_chunk) {
+    mem::grain_pool::run r = grains_.take(unsigned(wanted + slack), hint);
+    if (r.first != 0) {
+      std::byte* const start = arena_.address_of(r.first);
+      std::byte* const p = at_address(align_up(address(start), alignment));
+      const auto before = unsigned((p - start) >> mem::grain_shift);
+      const mem::grain first = r.first + before;
+      const unsigned after = unsigned(slack) - before;
+      if (before != 0) static_cast<void>(grains_.give(r.first, before, !r.zero));
+      if (after != 0) static_cast<void>(grains_.give(first + mem::grain(wanted), after, !r.zero));
+      reinterpret_cast<mem::large_run&>(arena_.spans()[first]).grains = std::uint32_t(wanted);
+      arena_.words()[first].store(mem::word::large, order::release);  // sync: span-made
+      return {p, r.zero};
+    }
+  }
+  const mem::huge_blocks::block_info b = huge_.take(n, alignment);
+  return {b.p, b.zero};
+}
+
+void core::free_large(mem::chunk_number* hint, mem::grain g, const void* p) noexcept {
+  if (p != arena_.address_of(g)) report_free(p);
+  std::uint32_t w = mem::word::large;
+  const unsigned n = reinterpret_cast<const mem::large_run&>(arena_.spans()[g]).grains;
+  // Of two threads that free the same block, one wins the word and the other is told.
+  if (!arena_.words()[g].cas(w, 0, order::acq_rel, order::relaxed)) report_free(p);  // sync: span-made
+  give_grains(hint, g, n);
+}
+
+std::size_t core::usable_size(const void* p) const noexcept {
+  const mem::grain g = arena_.find(address(p));
+  if (g == 0) {
+    const std::uint32_t number = huge_.find(p);
+    if (number == 0) report_free(p);
+    return huge_.usable(number);
+  }
+  const std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
+  const unsigned c = mem::word::cls(w);
+  if (c == mem::word::large && p == arena_.address_of(g))
+    return std::size_t{reinterpret_cast<const mem::large_run&>(arena_.spans()[g]).grains} << mem::grain_shift;
+  check_block(g, w, p);
+  return classes::block_size[c];
+}
+
+bool core::owns(const void* p) const noexcept { return arena_.find(address(p)) != 0 || huge_.find(p) != 0; }
+
+// p, if its block can become one of n bytes where it is, or a huge block that moved with its pages.
+void* core::try_in_place(const void* p, std::size_t n) noexcept {
+  const mem::grain g = arena_.find(address(p));
+  if (g == 0) {
+    const std::uint32_t number = huge_.find(p);
+    if (number == 0) report_free(p);
+    if (n <= mem::grains_per_chunk * mem::grain_size / 2) return nullptr;  // small again: leave the mapping
+    return huge_.resize(number, p, n);
+  }
+  const std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
+  const unsigned c = mem::word::cls(w);
+  if (c != mem::word::large) {
+    check_block(g, w, p);
+    // Shrinking by less than half is not worth a copy.
+    return n <= classes::block_size[c] && n > classes::block_size[c] / 2 ? const_cast<void*>(p) : nullptr;
+  }
+  if (p != arena_.address_of(g)) report_free(p);
+  auto& run = reinterpret_cast<mem::large_run&>(arena_.spans()[g]);
+  const std::size_t wanted = mem::grains_for(n);
+  if (n <= mem::size_class::stepped::largest || wanted > mem::grains_per_chunk) return nullptr;
+  if (wanted < run.grains) {
+    const unsigned rest = run.grains - unsigned(wanted);
+    run.grains = std::uint32_t(wanted);
+    static_cast<void>(grains_.give(g + mem::grain(wanted), rest));
+  } else if (wanted > run.grains) {
+    bool zero;
+    if (!grains_.extend(g, run.grains, unsigned(wanted) - run.grains, zero)) return nullptr;
+    run.grains = std::uint32_t(wanted);
+  }
+  return const_cast<void*>(p);
+}
+
+void* core::reallocate(lab& l, void* p, std::size_t n) noexcept {
+  if (void* const same = try_in_place(p, n)) return same;
+  const std::size_t had = usable_size(p);
+  void* const q = allocate(l, n);
+  if (!q) return n <= had ? p : nullptr;  // a shrink cannot fail
+  __builtin_memcpy(q, p, n < had ? n : had);
+  deallocate(l, p);
+  return q;
+}
+
+}  // namespace polder::heap

@@ -1,0 +1,280 @@
+#pragma once
+// polder_heap — the flagship: its fast paths, and how a thread comes to its LAB.
+//
+//   paper      docs/design/0001-the-flagship-heap.md
+//   progress   lock-free; the fast paths are wait-free
+//   in malloc  yes. In a signal handler: yes, also when it interrupted malloc or free
+//
+// Where a thread stands, as the word here() tells:
+//
+//             first operation                        a claimer came (give_way)
+//    nobody ───────────────────▶ its own LAB, outside ◀───────────────────────┐
+//      ▲                            │        ▲                                 │
+//      │ leave_thread          enter│        │exit                             │
+//      └────────────────────────────┤        │                                 │
+//                                   ▼        │                                 │
+//                                 its own LAB, inside ─────────────────────────┘
+//                                   a signal handler that finds it inside borrows another LAB for one operation
+//
+// All-zero memory is a heap that has not begun: it makes itself in the first slow path.
+#include <cstddef>
+#include <cstdint>
+
+#include <polder/base/config.hpp>
+#include <polder/heap/info.hpp>
+#include <polder/heap/polder/core.hpp>
+
+namespace polder::heap {
+
+// Host: what lies above the heap (malloc/, or a test).
+//   static Lab*& current_lab<Lab>()       the calling thread's word; &nobody<Lab> at first
+//   static Lab nobody<Lab>                an all-zero LAB: a closed door, the same for all threads
+//   static bool may_settle()              false once the calling thread's exit is behind it
+//   static const options& configured()    asked once
+//   static bool watch_thread_exit()       leave_thread() will be called when this thread ends; false: it will not
+//   static void installed()               called once, when the heap stands
+template <class Host>
+class polder_heap {
+ public:
+  using lab_type = lab;
+  static constexpr heap_info info{
+      .name = "polder",
+      .title = "Polder",
+      .paper = "this project, after scalloc, LRMalloc, Michael and SuperMalloc",
+      .year = 2026,
+      .summary = "Spans of 64 KiB in one arena, a table instead of headers, claimable thread buffers, remote frees in "
+                 "batches by owner, one lock-free pool of grains.",
+      .progress = "lock-free"};
+
+  constexpr polder_heap() noexcept = default;
+  polder_heap(const polder_heap&) = delete;
+  polder_heap& operator=(const polder_heap&) = delete;
+
+  // ---- fast paths -------------------------------------------------------------------------------------------------
+
+  POLDER_ALWAYS_INLINE void* allocate(std::size_t n) noexcept {
+    lab& l = *here();
+    if (l.door.active()) [[unlikely]] return allocate_outside(n);
+    if (l.door.enter(n)) [[likely]] {
+      mem::span& s = *l.direct[(n + 15) >> 4];
+      mem::block* const b = s.free;
+      if (b != nullptr) [[likely]] {
+        mem::block* const next = b->link;
+        if (!b->looks_free(l.secret)) [[unlikely]] return corrupted(b);
+        s.free = next;
+        ++s.used;
+        b->wipe();
+        l.door.exit();
+        return b;
+      }
+    }
+    return allocate_inside(n);
+  }
+
+  POLDER_ALWAYS_INLINE void deallocate(void* p) noexcept {
+    lab& l = *here();
+    const std::size_t offset = address(p) - address(l.base);
+    if (offset < l.arena_bytes && !l.door.active()) [[likely]] {
+      const mem::grain g = mem::grain(offset >> mem::grain_shift);
+      const std::uint32_t w = l.words[g].load(order::relaxed);
+      if (l.door.enter_with(w & ~mem::word::class_mask)) [[likely]] {
+        mem::span& s = l.spans[g];
+        auto* const b = static_cast<mem::block*>(p);
+        const auto in_span = std::uint32_t(offset & (mem::grain_size - 1));
+        if (in_span >= s.bumped || !mem::divides(s.multiplier, in_span) || b->looks_free(l.secret)) [[unlikely]]
+          return misused(p);
+        b->set_link(s.free, l.secret);
+        s.free = b;
+        if (--s.used == 0) [[unlikely]] return emptied(l, s);
+        l.door.exit();
+        return;
+      }
+      return deallocate_inside(p);
+    }
+    return deallocate_outside(p);
+  }
+
+  // ---- the rest ----------------------------------------------------------------------------------------------------
+
+  void* allocate_zeroed(std::size_t n) noexcept {
+    return with_lab<void*>([&](core& c, lab& l) { return c.allocate_zeroed(l, n); });
+  }
+  void* allocate_aligned(std::size_t alignment, std::size_t n) noexcept {
+    return with_lab<void*>([&](core& c, lab& l) { return c.allocate_aligned(l, alignment, n); });
+  }
+  void* reallocate(void* p, std::size_t n) noexcept {
+    return with_lab<void*>([&](core& c, lab& l) { return c.reallocate(l, p, n); });
+  }
+  void deallocate_sized(void* p, std::size_t n) noexcept {
+    if (core* const c = core_.load(order::acquire)) c->check_size(p, n);  // sync: heap-made
+    deallocate(p);
+  }
+  std::size_t usable_size(const void* p) const noexcept {
+    core* const c = core_.load(order::acquire);  // sync: heap-made
+    return c ? c->usable_size(p) : 0;
+  }
+  bool owns(const void* p) const noexcept {
+    core* const c = core_.load(order::acquire);  // sync: heap-made
+    return c && c->owns(p);
+  }
+  std::size_t allocate_batch(std::size_t n, std::size_t count, void** out) noexcept {
+    std::size_t had = 0;
+    with_lab<void*>([&](core& c, lab& l) {
+      while (had < count && (out[had] = c.allocate(l, n)) != nullptr) ++had;
+      return nullptr;
+    });
+    return had;
+  }
+  void deallocate_batch(void** blocks, std::size_t count) noexcept {
+    for (std::size_t i = 0; i < count; ++i)
+      if (blocks[i]) deallocate(blocks[i]);
+  }
+  // Everything at once: the pools hold nothing back, so `keep_bytes` is not looked at.
+  std::size_t trim(std::size_t) noexcept {
+    std::size_t bytes = 0;
+    with_lab<void*>([&](core& c, lab& l) {
+      bytes = c.trim(&l);
+      return nullptr;
+    });
+    return bytes;
+  }
+  statistics read_statistics() const noexcept {
+    core* const c = core_.load(order::acquire);  // sync: heap-made
+    return c ? c->read_statistics() : statistics{};
+  }
+  const options& effective_options() const noexcept {
+    core* const c = core_.load(order::acquire);  // sync: heap-made
+    return c ? c->effective_options() : Host::configured();
+  }
+
+  // The calling thread gives its LAB up; it may come back.
+  void leave_thread() noexcept {
+    lab* const l = here();
+    if (l == nobody()) return;
+    here() = nobody();
+    signal_fence();
+    core_.load(order::acquire)->release_lab(*l);  // sync: heap-made
+  }
+
+  // Nothing is locked, so there is nothing to do before a fork, or after it in the parent.
+  void before_fork() noexcept {}
+  void after_fork_parent() noexcept {}
+  void after_fork_child() noexcept {
+    if (core* const c = core_.load(order::acquire)) c->after_fork_child(here());  // sync: heap-made
+  }
+
+ private:
+  POLDER_ALWAYS_INLINE static lab*& here() noexcept { return Host::template current_lab<lab>(); }
+  static lab* nobody() noexcept { return &Host::template nobody<lab>; }
+
+  core* shared() noexcept {
+    core* known = core_.load(order::acquire);  // sync: heap-made
+    if (known) [[likely]] return known;
+    core* const fresh = core::create(Host::configured());
+    if (!fresh) return nullptr;
+    if (core_.cas(known, fresh, order::acq_rel, order::acquire)) {  // sync: heap-made
+      Host::installed();
+      return fresh;
+    }
+    fresh->abandon();
+    return known;
+  }
+
+  // Brings the calling thread inside a LAB of its own. Null: none can be had, or it is inside already (a signal
+  // handler), or its exit is behind it.
+  lab* come_in() noexcept {
+    for (;;) {
+      lab* l = here();
+      if (l == nobody()) {
+        core* const c = shared();
+        if (!c || !Host::may_settle()) return nullptr;
+        l = c->acquire_lab();
+        if (!l) return nullptr;
+        // A signal handler may have settled this thread in the meantime: one compare-and-swap against it.
+        if (!__sync_bool_compare_and_swap(&here(), nobody(), l)) {
+          c->release_lab(*l);
+        } else if (!Host::watch_thread_exit()) {
+          leave_thread();
+          return nullptr;
+        }
+        continue;
+      }
+      if (l->door.active()) return nullptr;
+      if (l->door.enter(0)) return l;
+      if (l->door.give_way()) here() = nobody();
+    }
+  }
+
+  // Runs f(core, lab) inside a LAB: the thread's own, or one borrowed for this operation.
+  template <class R, class F>
+  POLDER_NOINLINE R with_lab(F f) noexcept {
+    if (lab* const l = come_in()) {
+      const R r = f(*core_.load(order::relaxed), *l);
+      l->door.exit();
+      return r;
+    }
+    core* const c = shared();
+    lab* const l = c ? c->acquire_lab() : nullptr;
+    if (!l) return R{};
+    static_cast<void>(l->door.enter(0));  // nobody claims a LAB before it has been seen
+    const R r = f(*c, *l);
+    l->door.exit();
+    c->release_lab(*l);
+    return r;
+  }
+
+  // Announced, but not served: the door is closed, the size is beyond the fast path, or the span is out of blocks.
+  POLDER_NOINLINE void* allocate_inside(std::size_t n) noexcept {
+    lab& l = *here();
+    if (!l.door.is_open()) [[unlikely]] {
+      away(l);
+      return allocate_outside(n);
+    }
+    void* const p = core_.load(order::relaxed)->allocate(l, n);
+    l.door.exit();
+    return p;
+  }
+  POLDER_NOINLINE void* allocate_outside(std::size_t n) noexcept {
+    return with_lab<void*>([&](core& c, lab& l) { return c.allocate(l, n); });
+  }
+
+  POLDER_NOINLINE void deallocate_inside(void* p) noexcept {
+    lab& l = *here();
+    if (!l.door.is_open()) [[unlikely]] {
+      away(l);
+      return deallocate_outside(p);
+    }
+    core_.load(order::relaxed)->deallocate(l, p);
+    l.door.exit();
+  }
+  POLDER_NOINLINE void deallocate_outside(void* p) noexcept {
+    if (p == nullptr) return;
+    if (lab* const l = come_in()) {
+      core_.load(order::relaxed)->deallocate(*l, p);
+      l->door.exit();
+    } else if (core* const c = shared()) {
+      c->deallocate_without_lab(p);
+    }
+  }
+
+  // Announced in front of a closed door: withdraw.
+  void away(lab& l) noexcept {
+    if (&l == nobody()) l.door.exit();
+    else if (l.door.give_way()) here() = nobody();
+  }
+
+  POLDER_NOINLINE void emptied(lab& l, mem::span& s) noexcept {
+    core_.load(order::relaxed)->emptied(l, s);
+    l.door.exit();
+  }
+  [[gnu::cold]] POLDER_NOINLINE void misused(void* p) noexcept { core_.load(order::relaxed)->report_free(p); }
+  [[gnu::cold]] POLDER_NOINLINE void* corrupted(void* p) noexcept { core_.load(order::relaxed)->report_corrupted(p); }
+
+  // core_ — the heap, once it is made.
+  //   written by  the first thread that allocates; two may race, the loser gives its reservation back
+  //   read by     every slow path
+  //   order       heap-made: the release publishes the tables; who is inside a LAB has acquired them with it
+  atomic<core*> core_;
+};
+
+}  // namespace polder::heap

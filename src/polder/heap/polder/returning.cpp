@@ -1,0 +1,104 @@
+// core: memory on its way back to the system, and what the heap says about itself.
+#include <polder/heap/polder/core.hpp>
+#include <polder/os/clock.hpp>
+
+namespace polder::heap {
+
+// One step every half decay time, taken by whichever thread comes first: grains that were free at the step before go
+// back, cached mappings too, and the LABs of threads that have not been seen for two steps are swept. A step is cut
+// into pieces so that no malloc pays for a large heap's at once.
+void core::decay() noexcept {
+  constexpr std::size_t piece = 16 * MiB;
+  constexpr std::uint32_t labs_a_piece = 16;
+  const std::uint64_t now = os::coarse_milliseconds();
+  std::uint64_t last = last_decay_.load(order::relaxed);
+  const bool unfinished = purge_from_.load(order::relaxed) != 0 || sweep_from_.load(order::relaxed) != 0;
+  const std::uint64_t period = unfinished ? 4 : options_.decay_ms / 2 + 1;
+  if (now - last < period) return;
+  if (!last_decay_.cas(last, now, order::relaxed, order::relaxed)) return;
+  if (last == 0) return;  // the first look at the clock
+  std::uint32_t step = step_.load(order::relaxed);
+  if (!unfinished) step_.store(++step, order::relaxed);
+
+  mem::chunk_number from = purge_from_.load(order::relaxed);
+  if (from != 0 || !unfinished) {
+    grains_.purge({.lazily = options_.release == release_policy::free, .budget = piece}, from);
+    purge_from_.store(from, order::relaxed);
+    if (!unfinished) huge_.purge(false);
+  }
+
+  std::uint32_t n = sweep_from_.load(order::relaxed);
+  if (n == 0 && unfinished) return;
+  const std::uint32_t made = labs_.load(order::relaxed);
+  for (std::uint32_t swept = 0; n < made && swept < labs_a_piece;) {
+    lab& l = lab_at(++n);
+    if (l.door.state() != lab_state::running || l.door.active()) continue;
+    if (l.swept.load(order::relaxed) && l.in.empty()) continue;
+    if (step - l.seen.load(order::relaxed) < 3) continue;
+    swept += sweep_idle(l);
+  }
+  sweep_from_.store(n < made ? n : 0, order::relaxed);
+}
+
+std::size_t core::trim(lab* own) noexcept {
+  if (own) sweep(*own);
+  for (mem::lab_number n = 1; n <= labs_.load(order::relaxed); ++n) {
+    lab& l = lab_at(n);
+    if (&l != own && l.door.state() == lab_state::running) sweep_idle(l);
+  }
+  mem::chunk_number from = 0;
+  return grains_.purge({.what = mem::grain_pool::which::all, .lazily = options_.release == release_policy::free}, from) +
+         huge_.purge(true);
+}
+
+// A snapshot, torn where threads work meanwhile.
+statistics core::read_statistics() const noexcept {
+  statistics s;
+  const auto look = [&](mem::chunk_number from, mem::chunk_number to) {
+    for (mem::chunk_number c = from; c < to; ++c) {
+      if (!arena_.ready(c)) continue;
+      for (unsigned i = 0; i < mem::grains_per_chunk; ++i) {
+        const mem::grain g = c * mem::grains_per_chunk + i;
+        const std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
+        const unsigned cls = mem::word::cls(w);
+        if (cls == mem::word::large) {
+          const std::size_t bytes =
+              std::size_t{reinterpret_cast<const mem::large_run&>(arena_.spans()[g]).grains} << mem::grain_shift;
+          s.large += bytes;
+          s.allocated += bytes;
+          s.active += bytes;
+        } else if (cls == mem::word::metadata) {
+          s.metadata += mem::grain_size;
+        } else if (cls != 0 && cls <= classes::count) {
+          const mem::span& sp = arena_.spans()[g];
+          s.allocated += std::size_t{sp.used - sp.hot} * sp.block_size;
+          s.active += mem::grain_size;
+          ++s.spans;
+        }
+      }
+    }
+  };
+  look(0, arena_.main_open());
+  look(arena_.main_chunks(), arena_.main_chunks() + arena_.extra_open());
+  const std::size_t huge = huge_.live_bytes();
+  s.large += huge;
+  s.allocated += huge;
+  s.active += huge;
+  s.metadata += arena_.table_bytes();
+  s.cached = grains_.count().dirty * mem::grain_size + huge_.cached_bytes();
+  s.resident = s.active + s.cached + s.metadata;
+  s.mapped = arena_.committed_bytes() + huge + huge_.cached_bytes();
+  if (s.mapped < s.resident) s.mapped = s.resident;
+  s.reserved = arena_.whole().bytes + huge + huge_.cached_bytes();
+  s.labs = labs_.load(order::relaxed);
+  for (mem::lab_number n = 1; n <= s.labs; ++n) {
+    const lab& l = lab_at(n);
+    const lab_state state = l.door.state();
+    s.threads += state == lab_state::running || state == lab_state::claimed;
+    s.refills += l.refills;
+    s.remote_frees += l.remote_frees;
+  }
+  return s;
+}
+
+}  // namespace polder::heap

@@ -1,0 +1,151 @@
+#include <polder/mem/arena.hpp>
+#include <polder/os/pages.hpp>
+
+namespace polder::mem {
+namespace {
+
+struct layout {
+  std::size_t chunks_at, summaries_at, words_at, spans_at, grains_at, total;
+};
+
+layout lay_out(std::size_t front, std::size_t arena_bytes, chunk_number chunks, std::size_t page) {
+  const std::size_t grains = std::size_t{chunks} * grains_per_chunk;
+  const std::size_t unit = page > grain_size ? page : grain_size;
+  layout l;
+  l.chunks_at = align_up(front, page);
+  l.summaries_at = l.chunks_at + align_up(chunks * sizeof(chunk), page);
+  l.words_at = l.summaries_at + align_up((chunks / 64 + 1) * sizeof(std::uint64_t), page);
+  l.spans_at = l.words_at + align_up(grains * sizeof(std::uint32_t), page);
+  l.grains_at = l.spans_at + align_up(grains * sizeof(span), page);
+  l.total = l.grains_at + arena_bytes + unit;  // slack to align the grains
+  return l;
+}
+
+// The grains begin at a multiple of a chunk where the arena is large enough for huge pages to matter.
+std::byte* align_grains(std::byte* p, std::size_t arena_bytes) {
+  return at_address(align_up(address(p), arena_bytes >= 16 * chunk_size ? chunk_size : grain_size));
+}
+
+chunk_number chunks_for(std::size_t bytes) { return chunk_number((bytes + chunk_size - 1) / chunk_size); }
+
+bool commit_range(const void* begin, const void* end, std::size_t page) {
+  const std::size_t from = align_down(address(begin), page);
+  const std::size_t to = align_up(address(end), page);
+  return os::commit(at_address(from), to - from);
+}
+
+}  // namespace
+
+arena::reservation arena::reserve(std::size_t front, std::size_t wanted, std::size_t page) noexcept {
+  constexpr std::size_t smallest = 4 * grain_size;
+  const std::size_t limit = os::address_space_limit();
+  std::size_t arena_bytes = wanted != 0 ? align_up(wanted, grain_size) : 32 * TiB;
+  if (limit != SIZE_MAX && arena_bytes > limit / 4) arena_bytes = align_down(limit / 4, grain_size);
+  if (arena_bytes < smallest) arena_bytes = smallest;
+  for (;; arena_bytes = align_down(arena_bytes / 4, grain_size)) {
+    if (arena_bytes < smallest) return {};
+    // Room in the tables for extra chunks: whatever the limit may still allow, or 256 GiB beyond a shrunk arena.
+    const std::size_t beyond = limit != SIZE_MAX ? limit : arena_bytes >= TiB ? 64 * GiB : 256 * GiB;
+    reservation r;
+    r.chunks = chunks_for(arena_bytes) + chunks_for(beyond);
+    r.front = align_up(front, page);
+    r.arena_bytes = arena_bytes;
+    r.page = page;
+    r.bytes = lay_out(front, arena_bytes, r.chunks, page).total + (arena_bytes >= 16 * chunk_size ? chunk_size : 0);
+    r.bytes = align_up(r.bytes, page);
+    r.start = static_cast<std::byte*>(os::reserve(r.bytes));
+    if (!r.start) continue;
+    if (page > os::page_size() && !is_aligned(address(r.start), page)) {  // a test's larger page: align by hand
+      os::unmap(r.start, r.bytes);
+      auto* wide = static_cast<std::byte*>(os::reserve(r.bytes + page));
+      if (!wide) continue;
+      r.start = at_address(align_up(address(wide), page));
+      if (r.start != wide) os::unmap(wide, std::size_t(r.start - wide));
+      os::unmap(r.start + r.bytes, std::size_t(wide + page - r.start));
+    }
+    if (os::commit(r.start, r.front)) return r;
+    os::unmap(r.start, r.bytes);
+  }
+}
+
+void arena::abandon(const reservation& r) noexcept { os::unmap(r.start, r.bytes); }
+
+arena::arena(const reservation& r) noexcept : reservation_(r), bytes_(r.arena_bytes), page_(r.page) {
+  const layout l = lay_out(r.front, r.arena_bytes, r.chunks, r.page);
+  chunks_ = reinterpret_cast<mem::chunk*>(r.start + l.chunks_at);
+  summaries_ = reinterpret_cast<atomic<std::uint64_t>*>(r.start + l.summaries_at);
+  words_ = reinterpret_cast<atomic<std::uint32_t>*>(r.start + l.words_at);
+  spans_ = reinterpret_cast<span*>(r.start + l.spans_at);
+  base_ = align_grains(r.start + l.grains_at, r.arena_bytes);
+  main_chunks_ = chunks_for(r.arena_bytes);
+}
+
+bool arena::commit_tables(chunk_number first, chunk_number last) noexcept {
+  const std::size_t from = std::size_t{first} * grains_per_chunk, to = std::size_t{last} * grains_per_chunk;
+  return commit_range(chunks_ + first, chunks_ + last, page_) &&
+         commit_range(summaries_ + first / 64, summaries_ + (last - 1) / 64 + 1, page_) &&
+         commit_range(words_ + from, words_ + to, page_) && commit_range(spans_ + from, spans_ + to, page_);
+}
+
+bool arena::open_more(unsigned n) noexcept {
+  return open_main() || open_extra(n);
+}
+
+bool arena::open_main() noexcept {
+  chunk_number open = main_open_.load(order::acquire);  // sync: chunk-open
+  if (open >= main_chunks_) return false;
+  // One chunk at first, a quarter of the heap later, 64 MiB at most: few system calls, little charged in advance.
+  chunk_number step = open / 4 + 1;
+  if (step > 16) step = 16;
+  if (step > main_chunks_ - open) step = main_chunks_ - open;
+  for (;; step /= 2) {
+    if (step == 0) return false;
+    const chunk_number last = open + step;
+    std::byte* const from = base_ + std::size_t{open} * chunk_size;
+    const std::size_t end = std::size_t{last} * chunk_size < bytes_ ? std::size_t{last} * chunk_size : bytes_;
+    if (!commit_tables(open, last) || !commit_range(from, base_ + end, page_)) continue;
+    // Both are the same for every opener: grain 0 ends lists, and the last chunk may be short.
+    if (open == 0) static_cast<void>(chunks_[0].taken.try_take_at(0, 1));
+    const unsigned short_by = unsigned((std::size_t{last} * chunk_size - end) >> grain_shift);
+    if (short_by != 0)
+      static_cast<void>(chunks_[last - 1].taken.try_take_at(grains_per_chunk - short_by, short_by));
+    main_open_.cas(open, last, order::acq_rel, order::acquire);  // sync: chunk-open
+    return true;  // by us or by another
+  }
+}
+
+bool arena::open_extra(unsigned n) noexcept {
+  const chunk_number room = reservation_.chunks - main_chunks_;
+  for (std::size_t bytes = chunk_size; bytes >= n * grain_size; bytes /= 4) {
+    const std::size_t mapped = bytes + grain_size;  // slack to align
+    auto* const raw = static_cast<std::byte*>(os::map(mapped));
+    if (!raw) continue;
+    chunk_number c;
+    chunk_number number = extra_open_.load(order::acquire);  // sync: chunk-open
+    do {
+      c = main_chunks_ + number;
+      if (number >= room || !commit_tables(c, c + 1)) return os::unmap(raw, mapped), false;
+    } while (!extra_open_.cas(number, number + 1, order::acq_rel, order::acquire));  // sync: chunk-open
+    std::byte* const base = at_address(align_up(address(raw), grain_size));
+    const unsigned grains = unsigned(bytes >> grain_shift);
+    if (grains < grains_per_chunk) static_cast<void>(chunks_[c].taken.try_take_at(grains, grains_per_chunk - grains));
+    for (unsigned i = 0; i < grains; ++i)
+      if (!map_.store(address(base) + i * grain_size, c * grains_per_chunk + i))
+        return os::unmap(raw, mapped), false;  // without a base the number is never searched
+    chunks_[c].base.store(base, order::release);  // sync: chunk-base
+    return true;
+  }
+  return false;
+}
+
+std::size_t arena::table_bytes() const noexcept {
+  const std::size_t chunks = std::size_t{main_open()} + extra_open();
+  return reservation_.front + chunks * (sizeof(mem::chunk) + grains_per_chunk * (sizeof(span) + sizeof(std::uint32_t)));
+}
+
+std::size_t arena::committed_bytes() const noexcept {
+  const std::size_t main = std::size_t{main_open()} * chunk_size;
+  return (main < bytes_ ? main : bytes_) + std::size_t{extra_open()} * chunk_size + table_bytes();
+}
+
+}  // namespace polder::mem

@@ -1,0 +1,135 @@
+#pragma once
+// arena — the heap's address space and the tables that describe it.
+//
+//   paper      Aigner et al., OOPSLA 2015, sec. 3.2: one arena of 32 TB, spans handed out by moving a frontier
+//   progress   lock-free: whoever needs room opens it; two threads may open the same chunk, which is harmless
+//   in malloc  yes
+//   deviation  reserved without access and committed chunk by chunk; a ladder of sizes where the system refuses 32 TiB;
+//              further chunks, mapped one at a time and found by a radix map, where the arena is used up
+//
+// One reservation holds everything, tables first:
+//
+//     ┌──────────┬───────────────┬─────────────┬─────────────┬────────────────────────────────┐
+//     │ the heap │ chunk records │ words, 4 B  │ spans, 64 B │ grains of the main arena …     │
+//     │  itself  │  64 B a chunk │   a grain   │   a grain   │                                │
+//     └──────────┴───────────────┴─────────────┴─────────────┴────────────────────────────────┘
+//
+// Chunks are numbered through: first those of the main arena, opened in order, then the extra ones. A table's entry
+// may be touched once its chunk is open.
+#include <cstddef>
+#include <cstdint>
+
+#include <polder/base/align.hpp>
+#include <polder/base/bits.hpp>
+#include <polder/mem/geometry.hpp>
+#include <polder/mem/radix_map.hpp>
+#include <polder/mem/span.hpp>
+#include <polder/mem/word.hpp>
+#include <polder/sync/atomic.hpp>
+#include <polder/sync/run_bitmap.hpp>
+
+namespace polder::mem {
+
+struct alignas(cache_line) chunk {
+  run_bitmap taken;                // grains in use
+  atomic<std::uint64_t> dirty;     // grains that may hold anything but zeroes; means something for free grains
+  atomic<std::uint64_t> aged;      // dirty and free since the last decay step at least
+  atomic<std::uint64_t> released;  // dirty, free, and left to the kernel (MADV_FREE)
+  atomic<std::byte*> base;         // of an extra chunk, once its grains are there; null in the main arena
+};
+
+class arena {
+ public:
+  arena(const arena&) = delete;
+  arena& operator=(const arena&) = delete;
+
+  // The reservation and `front` zeroed bytes at its beginning, in which the caller places an arena (and more); null if
+  // even the smallest rung is refused. `wanted` bytes of grains, 0 for the ladder. `page` is what all lengths are
+  // multiples of.
+  struct reservation {
+    std::byte* start = nullptr;
+    std::size_t bytes = 0;
+    std::size_t front = 0;
+    std::size_t arena_bytes = 0;
+    chunk_number chunks = 0;  // room in the tables, extra chunks included
+    std::size_t page = 0;
+  };
+  static reservation reserve(std::size_t front, std::size_t wanted, std::size_t page) noexcept;
+  static void abandon(const reservation& r) noexcept;
+
+  // Opens the first chunk. `r` must be what reserve returned.
+  explicit arena(const reservation& r) noexcept;
+
+  std::byte* base() const { return base_; }
+  std::size_t bytes() const { return bytes_; }  // of the main arena
+  std::size_t page() const { return page_; }
+  const reservation& whole() const { return reservation_; }
+  atomic<std::uint32_t>* words() const { return words_; }
+  span* spans() const { return spans_; }
+  mem::chunk& chunk(chunk_number c) const { return chunks_[c]; }
+  atomic<std::uint64_t>& summary(chunk_number c) const { return summaries_[c / 64]; }
+
+  // Chunks in use: [0, main_open()) of the main arena and [main_chunks(), main_chunks() + extra_open()).
+  chunk_number main_open() const { return main_open_.load(order::acquire); }  // sync: chunk-open
+  chunk_number main_chunks() const { return main_chunks_; }
+  chunk_number extra_open() const { return extra_open_.load(order::acquire); }  // sync: chunk-open
+
+  // An extra chunk's tables may be touched before its grains are there.
+  bool ready(chunk_number c) const {
+    return c < main_chunks_ || chunks_[c].base.load(order::acquire) != nullptr;  // sync: chunk-base
+  }
+
+  std::byte* address_of(grain g) const {
+    const chunk_number c = chunk_of(g);
+    if (c < main_chunks_) return base_ + (std::size_t{g} << grain_shift);
+    return chunks_[c].base.load(order::relaxed) + (std::size_t{position_in_chunk(g)} << grain_shift);
+  }
+
+  // The grain that holds p, 0 if none does (grain 0 is never handed out).
+  grain find(std::uintptr_t p) const {
+    const std::uintptr_t offset = p - address(base_);
+    if (offset < bytes_) return chunk_of(grain(offset >> grain_shift)) < main_open() ? grain(offset >> grain_shift) : 0;
+    return map_.find(p) & ~huge_mark;
+  }
+
+  // Huge blocks share the radix map with extra chunks: a marked value is the number of a huge block.
+  static constexpr std::uint32_t huge_mark = 0x8000'0000;
+  radix_map& map() { return map_; }
+  const radix_map& map() const { return map_; }
+
+  // Makes room for a run of n grains, n <= grains_per_chunk: opens the next chunk, or several when the heap is large.
+  // False: the system refuses.
+  bool open_more(unsigned n) noexcept;
+
+  // Bytes that may be read and written, tables included; bytes of the tables among them.
+  std::size_t committed_bytes() const noexcept;
+  std::size_t table_bytes() const noexcept;
+
+ private:
+  bool commit_tables(chunk_number first, chunk_number last) noexcept;
+  bool open_main() noexcept;
+  bool open_extra(unsigned n) noexcept;
+
+  reservation reservation_;
+  std::byte* base_;
+  std::size_t bytes_;
+  std::size_t page_;
+  chunk_number main_chunks_;
+  mem::chunk* chunks_;
+  atomic<std::uint64_t>* summaries_;  // a bit a chunk: it may have free dirty grains
+  atomic<std::uint32_t>* words_;
+  span* spans_;
+
+  // main_open_, extra_open_ — how many chunks may be touched.
+  //   written by  whoever opened one, by CAS; they only grow
+  //   read by     anyone who searches
+  //   order       chunk-open: the opener committed the table entries, and in the main arena the memory, before the
+  //                 release; a reader's acquire makes them safe to touch
+  //               chunk-base (chunk::base): the grains of an extra chunk are mapped and found by the map
+  //   ABA         monotonic
+  alignas(false_sharing_range) atomic<chunk_number> main_open_;
+  atomic<chunk_number> extra_open_;
+  radix_map map_;
+};
+
+}  // namespace polder::mem

@@ -1,0 +1,36 @@
+#pragma once
+// block — what a free block holds: a key and a link.
+//
+//   bytes 0..7    key    secret ^ own address ^ link
+//   bytes 8..15   link   next free block, or null
+//
+// The key is there exactly while the block is free, and depends on the link, so
+//   - a block whose key fits is being freed for the second time (a live block carries it with chance 2^-64:
+//     allocation wipes it);
+//   - a free block whose key does not fit was written to, whether the key or the link was hit. The key lies first
+//     because overruns from below and writes through stale pointers to small objects come there first.
+#include <cstdint>
+
+#include <polder/base/align.hpp>
+#include <polder/base/config.hpp>
+
+namespace polder::mem {
+
+using secret = std::uint64_t;
+
+struct block {
+  std::uint64_t key;
+  block* link;
+
+  POLDER_ALWAYS_INLINE std::uint64_t expected_key(secret s) const { return s ^ address(this) ^ address(link); }
+  POLDER_ALWAYS_INLINE bool looks_free(secret s) const { return key == expected_key(s); }
+  POLDER_ALWAYS_INLINE void set_link(block* next, secret s) {
+    link = next;
+    key = expected_key(s);
+  }
+  POLDER_ALWAYS_INLINE void wipe() { key = 0; }
+};
+
+static_assert(sizeof(block) == min_alignment);
+
+}  // namespace polder::mem

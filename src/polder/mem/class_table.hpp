@@ -1,0 +1,49 @@
+#pragma once
+// class_table — a size-class series unrolled into tables that the fast paths index.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <polder/mem/geometry.hpp>
+
+namespace polder::mem {
+
+// Whether `offset` is a multiple of a block size, by one multiplication: with m = ceil(2^32 / size),
+// offset * m mod 2^32 < m exactly when size divides offset (Lemire, Kaser, Kurz 2019; offsets here are below 2^16).
+constexpr std::uint32_t divisibility_multiplier(std::size_t size) {
+  return std::uint32_t((std::uint64_t{1} << 32) / size + ((std::uint64_t{1} << 32) % size != 0));
+}
+constexpr bool divides(std::uint32_t multiplier, std::uint32_t offset) { return offset * multiplier < multiplier; }
+
+template <class Classes>
+struct class_table {
+  static constexpr unsigned count = Classes::count;
+
+  static constexpr auto block_size = [] {
+    std::array<std::uint32_t, count + 1> t{};
+    for (unsigned c = 1; c <= count; ++c) t[c] = std::uint32_t(Classes::size(c));
+    return t;
+  }();
+  static constexpr auto multiplier = [] {
+    std::array<std::uint32_t, count + 1> t{};
+    for (unsigned c = 1; c <= count; ++c) t[c] = divisibility_multiplier(Classes::size(c));
+    return t;
+  }();
+  // Bytes of a grain that hold whole blocks.
+  static constexpr auto usable_bytes = [] {
+    std::array<std::uint32_t, count + 1> t{};
+    for (unsigned c = 1; c <= count; ++c) t[c] = std::uint32_t(grain_size / Classes::size(c) * Classes::size(c));
+    return t;
+  }();
+
+  // The smallest class that holds n bytes at a multiple of `alignment` (a power of two), 0 if none does. Blocks lie at
+  // multiples of their size from an address that is aligned to a grain.
+  static constexpr unsigned aligned(std::size_t n, std::size_t alignment) {
+    if (n > Classes::largest || alignment > Classes::largest) return 0;
+    for (unsigned c = Classes::of(n < alignment ? alignment : n); c <= count; ++c)
+      if (Classes::size(c) % alignment == 0) return c;
+    return 0;
+  }
+};
+
+}  // namespace polder::mem

@@ -1,0 +1,26 @@
+#pragma once
+// geometry — how the heap's address space is cut: grains in chunks.
+#include <cstddef>
+#include <cstdint>
+
+#include <polder/base/bits.hpp>
+
+namespace polder::mem {
+
+inline constexpr unsigned grain_shift = 16;
+inline constexpr std::size_t grain_size = std::size_t{1} << grain_shift;  // one span, one unit of a large block
+
+inline constexpr unsigned grains_per_chunk = 64;  // a chunk's grains are the bits of one word
+inline constexpr std::size_t chunk_size = grains_per_chunk * grain_size;
+
+// Number of a grain, dense over the whole heap; 0 is never handed out and ends lists.
+using grain = std::uint32_t;
+// Number of a chunk: grains [64 * c, 64 * c + 64).
+using chunk_number = std::uint32_t;
+
+constexpr chunk_number chunk_of(grain g) { return g / grains_per_chunk; }
+constexpr unsigned position_in_chunk(grain g) { return g % grains_per_chunk; }
+
+constexpr std::size_t grains_for(std::size_t bytes) { return (bytes + grain_size - 1) >> grain_shift; }
+
+}  // namespace polder::mem

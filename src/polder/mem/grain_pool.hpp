@@ -1,0 +1,74 @@
+#pragma once
+// grain_pool — free grains, one by one or in runs; the span pool of the heap.
+//
+//   paper      Aigner et al., OOPSLA 2015, sec. 3.3: one global pool for empty spans, spread so that threads rarely meet
+//   progress   lock-free: take, give and purge retry only when another thread succeeded; nobody waits
+//   in malloc  yes; async-signal-safe
+//   deviation  a bit a grain instead of stacks of spans: there are no links and so no ABA, neighbours coalesce, and a
+//              span's memory serves large blocks as soon as it is free. Threads are kept apart by where each begins
+//              to search (its hint) instead of by a stack a core. A search is bounded by the number of chunks, not
+//              constant.
+//
+// A free grain is clean (reads as zero, holds no memory) or dirty. Who takes prefers dirty ones near its hint, then any
+// dirty one, then clean ones, then new chunks. purge() turns dirty into clean, after it has taken the grains itself, so
+// that nobody can have them meanwhile.
+//
+// Invariant: every grain is taken by exactly one holder or free; a free grain that is not dirty reads as zero.
+#include <cstddef>
+#include <cstdint>
+
+#include <polder/mem/arena.hpp>
+
+namespace polder::mem {
+
+class grain_pool {
+ public:
+  struct run {
+    grain first = 0;    // 0: none to be had
+    bool zero = false;  // every byte reads as zero
+  };
+
+  explicit grain_pool(arena& a) noexcept : arena_(a) {}
+
+  // Takes n grains in a row, 1 <= n <= grains_per_chunk. `hint` is where the caller took or gave last.
+  run take(unsigned n, chunk_number& hint) noexcept;
+
+  // Takes the n grains that follow a run, if they are free; false: nothing changed. `zero`: they read as zero.
+  bool extend(grain first, unsigned have, unsigned more, bool& zero) noexcept;
+
+  // Gives n grains back. `dirty`: they may hold anything but zeroes. False: they were not all taken.
+  [[nodiscard]] bool give(grain first, unsigned n, bool dirty = true) noexcept;
+
+  enum class which { aged, all };
+  struct purge_options {
+    which what = which::aged;
+    bool lazily = false;          // MADV_FREE
+    std::size_t budget = SIZE_MAX;  // bytes, about
+  };
+  // Gives free dirty memory back to the system: what has been free since the step before, or all of it. Begins at
+  // chunk `from` and leaves there where to go on, 0 when it is through. Bytes.
+  std::size_t purge(const purge_options& o, chunk_number& from) noexcept;
+
+  struct counts {
+    std::size_t taken = 0, dirty = 0;  // grains; dirty ones are free
+  };
+  counts count() const noexcept;  // a snapshot that may be torn
+
+ private:
+  unsigned take_in(chunk_number c, unsigned n, bool dirty_only) noexcept;
+  run taken(chunk_number c, unsigned at, unsigned n) noexcept;
+  grain take_dirty(unsigned n, chunk_number& hint) noexcept;
+  void note_dirty(chunk_number c) noexcept;
+  std::size_t purge_chunk(chunk_number c, const purge_options& o) noexcept;
+  template <class F>
+  bool for_each_dirty_chunk(chunk_number begin, F f) noexcept;
+
+  arena& arena_;
+  // lowest_[k] — no chunk below it has a run of 2^k free grains, as far as is known; a hint.
+  //   written by  searchers (upwards), givers (downwards)
+  //   order       relaxed: it decides where a search begins, never whether something is found
+  static constexpr unsigned scales = 7;
+  atomic<chunk_number> lowest_[scales];
+};
+
+}  // namespace polder::mem

@@ -1,0 +1,161 @@
+#include <polder/mem/huge_blocks.hpp>
+
+#include <polder/os/pages.hpp>
+
+namespace polder::mem {
+
+huge_blocks::record& huge_blocks::at(std::uint32_t number) const noexcept {
+  return record_blocks_[number / records_per_block].load(order::acquire)[number % records_per_block];  // sync: huge-records
+}
+
+std::uint32_t huge_blocks::new_number() noexcept {
+  const auto links = [this](std::uint32_t n) -> atomic<std::uint32_t>& { return at(n).next; };
+  if (const std::uint32_t n = free_numbers_.pop(links)) return n;
+  std::uint32_t number = numbers_.load(order::relaxed);
+  do {
+    if (number + 1 >= records_per_block * max_blocks) return 0;
+    atomic<record*>& slot = record_blocks_[(number + 1) / records_per_block];
+    record* known = slot.load(order::acquire);  // sync: huge-records
+    if (!known) {
+      const std::size_t bytes = align_up(records_per_block * sizeof(record), arena_.page());
+      auto* fresh = static_cast<record*>(os::map(bytes));
+      if (!fresh) return 0;
+      if (!slot.cas(known, fresh, order::acq_rel, order::acquire)) os::unmap(fresh, bytes);  // sync: huge-records
+    }
+  } while (!numbers_.cas(number, number + 1, order::relaxed, order::relaxed));
+  return number + 1;
+}
+
+void huge_blocks::retire_number(std::uint32_t number) noexcept {
+  free_numbers_.push(number, [this](std::uint32_t n) -> atomic<std::uint32_t>& { return at(n).next; });
+}
+
+bool huge_blocks::publish(std::uint32_t number, std::uintptr_t user) noexcept {
+  if (!arena_.map().store(user, arena::huge_mark | number)) return false;
+  at(number).user.store(user, order::release);  // sync: huge-user
+  return true;
+}
+
+std::uint32_t huge_blocks::find(const void* p) const noexcept {
+  const std::uint32_t v = arena_.map().find(address(p));
+  if ((v & arena::huge_mark) == 0) return 0;
+  const std::uint32_t number = v & ~arena::huge_mark;
+  return at(number).user.load(order::acquire) == address(p) ? number : 0;  // sync: huge-user
+}
+
+std::size_t huge_blocks::usable(std::uint32_t number) const noexcept {
+  const record& r = at(number);
+  return r.bytes.get() - (r.user.load(order::relaxed) - address(r.base.get()));
+}
+
+// A cached mapping of at least `bytes` and not much more; its number, now ours.
+std::uint32_t huge_blocks::take_cached(std::size_t bytes) noexcept {
+  const std::size_t least = bytes / arena_.page();
+  const std::size_t most = least + least / 4;
+  for (auto& slot : cache_) {
+    std::uint64_t v = slot.load(order::relaxed);
+    if (v == 0 || cached::pages(v) < least || cached::pages(v) > most) continue;
+    if (slot.cas(v, 0, order::acquire, order::relaxed)) {  // sync: huge-cache
+      cached_.fetch_sub(cached::pages(v) * arena_.page(), order::relaxed);
+      return cached::number(v);
+    }
+  }
+  return 0;
+}
+
+huge_blocks::block_info huge_blocks::take(std::size_t n, std::size_t alignment) noexcept {
+  const std::size_t page = arena_.page();
+  const std::size_t slack = alignment > page ? alignment - page : 0;
+  if (n > PTRDIFF_MAX - slack - page) return {};
+  const std::size_t bytes = align_up(n + slack, page);
+  bool zero = false;
+  std::uint32_t number = take_cached(bytes);
+  if (number == 0) {
+    number = new_number();
+    if (number == 0) return {};
+    auto* base = static_cast<std::byte*>(os::map(bytes));
+    if (!base && purge(true) != 0) base = static_cast<std::byte*>(os::map(bytes));
+    if (!base) return retire_number(number), block_info{};
+    at(number).base.set(base);
+    at(number).bytes.set(bytes);
+    zero = true;
+  }
+  std::byte* const p = at_address(align_up(address(at(number).base.get()), alignment));
+  const std::size_t held = at(number).bytes.get();  // afterwards the record belongs to the block's user
+  if (!publish(number, address(p))) return unmap(number), block_info{};
+  live_.fetch_add(held, order::relaxed);
+  return {p, zero};
+}
+
+void huge_blocks::unmap(std::uint32_t number) noexcept {
+  record& r = at(number);
+  // A kernel that cannot split its tables keeps the mapping: drop its pages at least.
+  if (!os::unmap(r.base.get(), r.bytes.get())) os::discard_now(r.base.get(), r.bytes.get());
+  retire_number(number);
+}
+
+bool huge_blocks::give(std::uint32_t number, const void* p) noexcept {
+  record& r = at(number);
+  std::uintptr_t user = address(p);
+  if (!r.user.cas(user, 0, order::acq_rel, order::relaxed)) return false;  // sync: huge-user
+  arena_.map().store(address(p), 0);
+  const std::size_t bytes = r.bytes.get();
+  live_.fetch_sub(bytes, order::relaxed);
+  for (auto& slot : cache_) {
+    std::uint64_t none = 0;
+    if (slot.load(order::relaxed) != 0) continue;
+    cached_.fetch_add(bytes, order::relaxed);
+    if (slot.cas(none, cached::make(number, bytes / arena_.page()), order::release, order::relaxed)) return true;  // sync: huge-cache
+    cached_.fetch_sub(bytes, order::relaxed);
+  }
+  unmap(number);
+  return true;
+}
+
+std::byte* huge_blocks::resize(std::uint32_t number, const void* p, std::size_t n) noexcept {
+  record& r = at(number);
+  const std::size_t page = arena_.page();
+  const std::size_t before = address(p) - address(r.base.get());
+  if (n > PTRDIFF_MAX - before - page) return nullptr;
+  const std::size_t bytes = align_up(n + before, page);
+  const std::size_t old = r.bytes.get();
+  if (bytes == old) return at_address(address(p));
+  auto* const base = static_cast<std::byte*>(os::remap(r.base.get(), old, bytes));
+  if (!base) return nullptr;
+  if (base != r.base.get()) {
+    const std::uintptr_t user = address(base) + before;
+    // The map can be short of memory for a node: then the pages go back where they were, which needs none.
+    if (!arena_.map().store(user, arena::huge_mark | number)) {
+      if (os::move_pages(base, old < bytes ? old : bytes, r.base.get())) {
+        if (bytes > old) os::unmap(base + old, bytes - old);
+        return nullptr;
+      }
+      return nullptr;
+    }
+    arena_.map().store(address(p), 0);
+    r.base.set(base);
+    r.user.store(user, order::release);  // sync: huge-user
+  }
+  r.bytes.set(bytes);
+  live_.fetch_add(bytes - old, order::relaxed);
+  return base + before;
+}
+
+std::size_t huge_blocks::purge(bool all) noexcept {
+  std::size_t bytes = 0;
+  for (auto& slot : cache_) {
+    std::uint64_t v = slot.load(order::relaxed);
+    if (v == 0) continue;
+    if (!all && (v & cached::aged_bit) == 0) {
+      slot.cas(v, v | cached::aged_bit, order::relaxed, order::relaxed);
+      continue;
+    }
+    if (!slot.cas(v, 0, order::acquire, order::relaxed)) continue;  // sync: huge-cache
+    bytes += cached::pages(v) * arena_.page();
+    cached_.fetch_sub(cached::pages(v) * arena_.page(), order::relaxed);
+    unmap(cached::number(v));
+  }
+  return bytes;
+}
+
+}  // namespace polder::mem

@@ -1,0 +1,86 @@
+#pragma once
+// huge_blocks — blocks beyond a chunk: a mapping each, found by the radix map, kept for a while after the free.
+//
+//   paper      none: scalloc and LRMalloc map and unmap every such block
+//   progress   lock-free, but for the system calls themselves
+//   in malloc  yes
+//   invariant  a number is in exactly one place: with the block's user, in the cache, or in the stack of free numbers
+#include <cstddef>
+#include <cstdint>
+
+#include <polder/mem/arena.hpp>
+#include <polder/sync/index_stack.hpp>
+
+namespace polder::mem {
+
+class huge_blocks {
+ public:
+  struct block_info {
+    std::byte* p = nullptr;  // what the user got; null: none
+    bool zero = false;
+  };
+
+  explicit huge_blocks(arena& a) noexcept : arena_(a) {}
+
+  // At least n bytes at a multiple of `alignment`; null when the system refuses.
+  block_info take(std::size_t n, std::size_t alignment) noexcept;
+
+  // Number of the live huge block that begins at p, 0 if there is none.
+  std::uint32_t find(const void* p) const noexcept;
+  std::size_t usable(std::uint32_t number) const noexcept;
+
+  // Takes block `number` back. False: somebody else freed it first.
+  bool give(std::uint32_t number, const void* p) noexcept;
+
+  // Grows or shrinks in place or by moving pages: the new address, null if the system refuses (nothing changed).
+  std::byte* resize(std::uint32_t number, const void* p, std::size_t n) noexcept;
+
+  // Gives cached mappings back that were there at the step before, or all. Bytes.
+  std::size_t purge(bool all) noexcept;
+
+  std::size_t live_bytes() const noexcept { return live_.load(order::relaxed); }
+  std::size_t cached_bytes() const noexcept { return cached_.load(order::relaxed); }
+
+ private:
+  struct alignas(cache_line) record {
+    atomic<std::uintptr_t> user;  // address of the live block, 0: none
+    plain<std::byte*> base;       // of the mapping: written by whoever holds the number
+    plain<std::size_t> bytes;     // of the mapping
+    atomic<std::uint32_t> next;   // in the stack of free numbers
+  };
+
+  // One of the freed mappings: its number, its length in pages, and whether a decay step has seen it.
+  struct cached {
+    static constexpr std::uint64_t aged_bit = std::uint64_t{1} << 63;
+    static std::uint64_t make(std::uint32_t number, std::size_t pages) { return std::uint64_t(pages) << 32 | number; }
+    static std::uint32_t number(std::uint64_t v) { return std::uint32_t(v); }
+    static std::size_t pages(std::uint64_t v) { return (v & ~aged_bit) >> 32; }
+  };
+
+  record& at(std::uint32_t number) const noexcept;
+  std::uint32_t new_number() noexcept;
+  void retire_number(std::uint32_t number) noexcept;
+  bool publish(std::uint32_t number, std::uintptr_t user) noexcept;
+  std::uint32_t take_cached(std::size_t bytes) noexcept;
+  void unmap(std::uint32_t number) noexcept;
+
+  static constexpr std::uint32_t records_per_block = 1024;
+  static constexpr std::uint32_t max_blocks = 1024;  // 2^20 huge blocks at a time: 4 TiB and more
+  static constexpr unsigned cache_slots = 32;
+
+  arena& arena_;
+  // record_blocks_ — tables of records, mapped one by one and never given back.
+  //   order  huge-records: the installing CAS publishes the zeroed table
+  atomic<record*> record_blocks_[max_blocks];
+  atomic<std::uint32_t> numbers_{0};  // handed out so far, 1 …
+  index_stack free_numbers_;
+  // cache_ — freed mappings.
+  //   written by  who frees (0 → entry), who takes, ages or purges (entry → …), each by CAS
+  //   order       huge-cache: the freer's writes to the record are seen by the taker
+  //   ABA         harmless: an entry that is there again is in the cache again
+  atomic<std::uint64_t> cache_[cache_slots];
+  atomic<std::size_t> live_;
+  atomic<std::size_t> cached_;
+};
+
+}  // namespace polder::mem

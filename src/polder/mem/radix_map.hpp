@@ -1,0 +1,73 @@
+#pragma once
+// radix_map — from any address to a 32-bit value, a granule of 64 KiB at a time.
+//
+//   progress   lookup wait-free; store lock-free (a node that loses the race to be installed is given back)
+//   in malloc  yes: nodes are mapped directly and never given back
+//   covers     57 bits of address: four levels of 10 bits over granules of 16, and one bit more at the top
+//
+// Only addresses outside the main arena are looked up here, so a few dependent loads do not matter.
+#include <array>
+#include <cstdint>
+
+#include <polder/base/align.hpp>
+#include <polder/mem/geometry.hpp>
+#include <polder/os/pages.hpp>
+#include <polder/sync/atomic.hpp>
+
+namespace polder::mem {
+
+class radix_map {
+ public:
+  // 0 where nothing was stored.
+  std::uint32_t find(std::uintptr_t a) const noexcept {
+    if (a >> address_bits != 0) return 0;
+    const middle* m = root_[a >> (grain_shift + 30)].load(order::acquire);  // sync: radix-node
+    if (!m) return 0;
+    const lower* l = (*m)[index(a, 20)].load(order::acquire);  // sync: radix-node
+    if (!l) return 0;
+    const leaf* f = (*l)[index(a, 10)].load(order::acquire);  // sync: radix-node
+    return f ? (*f)[index(a, 0)].load(order::acquire) : 0;    // sync: radix-value
+  }
+
+  // False: no memory for a node; nothing changed. Storing 0 never fails where something was stored before.
+  bool store(std::uintptr_t a, std::uint32_t value) noexcept {
+    if (a >> address_bits != 0) return false;
+    middle* m = install(root_[a >> (grain_shift + 30)]);
+    lower* l = m ? install((*m)[index(a, 20)]) : nullptr;
+    leaf* f = l ? install((*l)[index(a, 10)]) : nullptr;
+    if (!f) return false;
+    (*f)[index(a, 0)].store(value, order::release);  // sync: radix-value
+    return true;
+  }
+
+ private:
+  static constexpr unsigned address_bits = 57;
+  static constexpr unsigned fan_out = 1u << 10;
+  using leaf = std::array<atomic<std::uint32_t>, fan_out>;
+  using lower = std::array<atomic<leaf*>, fan_out>;
+  using middle = std::array<atomic<lower*>, fan_out>;
+
+  static unsigned index(std::uintptr_t a, unsigned shift) { return a >> (grain_shift + shift) & (fan_out - 1); }
+
+  template <class Node>
+  static Node* install(atomic<Node*>& slot) noexcept {
+    Node* node = slot.load(order::acquire);  // sync: radix-node
+    if (node) return node;
+    const std::size_t bytes = align_up(sizeof(Node), os::page_size());
+    auto* fresh = static_cast<Node*>(os::map(bytes));  // zeroes are an empty node
+    if (!fresh) return nullptr;
+    if (slot.cas(node, fresh, order::acq_rel, order::acquire)) return fresh;  // sync: radix-node
+    os::unmap(fresh, bytes);
+    return node;
+  }
+
+  // root_, and every slot below it
+  //   written by  whoever stores an address there first; never cleared
+  //   read by     anyone who looks a pointer up
+  //   order       radix-node: the release of the installing CAS publishes the zeroed node
+  //               radix-value: what the value stands for was written before it was stored
+  //   ABA         no: a slot changes once
+  std::array<atomic<middle*>, std::size_t{1} << (address_bits - grain_shift - 30)> root_;
+};
+
+}  // namespace polder::mem

@@ -1,0 +1,41 @@
+#pragma once
+// span — the record of one grain that holds blocks of a class, or of the run that a large block begins.
+//
+//   paper      Aigner et al., OOPSLA 2015, sec. 3.1 and 5 (real spans); here the record lies outside the memory it
+//              describes, and only its owner touches it
+//   invariant  blocks_on(free) + used + (usable - bumped) / block_size == capacity, where a hot span counts one more
+//              in `used` so that its last free does not look like emptiness to the fast path
+//
+// A span's word in the span table (mem/word.hpp) says whose it is; this record is owner-only while it is owned.
+#include <cstddef>
+#include <cstdint>
+
+#include <polder/base/config.hpp>
+#include <polder/mem/block.hpp>
+#include <polder/mem/geometry.hpp>
+
+namespace polder::mem {
+
+struct alignas(cache_line) span {
+  block* free;               // list of free blocks, last freed first
+  std::uint32_t used;        // blocks outside; one more while hot
+  std::uint32_t multiplier;  // tells multiples of the block size (class_table)
+  std::uint32_t bumped;      // offset of the first block never handed out; everything below is blocks
+  std::uint32_t usable;      // offset past the last block
+  std::uint32_t block_size;  // bytes
+  std::uint8_t cls;          // size class
+  std::uint8_t zero;         // beyond `bumped` the memory reads as zero
+  std::uint8_t hot;          // malloc takes from here
+  std::uint8_t listed;       // in its LAB's list of partial spans
+  grain next, prev;          // in that list
+  grain next_owned, prev_owned;  // in the list of all spans of the LAB
+};
+
+static_assert(sizeof(span) == cache_line);
+
+// The same line for a large block: a run of whole grains.
+struct alignas(cache_line) large_run {
+  std::uint32_t grains;
+};
+
+}  // namespace polder::mem

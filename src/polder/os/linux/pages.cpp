@@ -1,0 +1,88 @@
+#include <polder/os/errno_keeper.hpp>
+#include <polder/os/pages.hpp>
+
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <cstdint>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23  // Linux 5.14
+#endif
+
+namespace polder::os {
+namespace {
+
+void* mapped_or_null(void* p) { return p == MAP_FAILED ? nullptr : p; }
+
+bool advise(void* p, std::size_t bytes, int what) noexcept {
+  const errno_keeper keep;
+  int result;
+  do result = ::madvise(p, bytes, what);
+  while (result != 0 && errno == EAGAIN && what == MADV_DONTNEED);  // a kernel resource was short for a moment
+  return result == 0;
+}
+
+}  // namespace
+
+std::size_t page_size() noexcept {
+  const std::size_t n = ::getauxval(AT_PAGESZ);
+  return n != 0 ? n : 4096;
+}
+
+void* reserve(std::size_t bytes, void* hint) noexcept {
+  const errno_keeper keep;
+  return mapped_or_null(::mmap(hint, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+}
+
+void* map(std::size_t bytes) noexcept {
+  const errno_keeper keep;
+  return mapped_or_null(
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+}
+
+bool commit(void* p, std::size_t bytes) noexcept {
+  const errno_keeper keep;
+  return ::mprotect(p, bytes, PROT_READ | PROT_WRITE) == 0;
+}
+
+bool unmap(void* p, std::size_t bytes) noexcept {
+  const errno_keeper keep;
+  return ::munmap(p, bytes) == 0;
+}
+
+void* remap(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
+  const errno_keeper keep;
+  return mapped_or_null(::mremap(p, old_bytes, new_bytes, MREMAP_MAYMOVE));
+}
+
+bool move_pages(void* from, std::size_t bytes, void* to) noexcept {
+  const errno_keeper keep;
+  return ::mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) == to;
+}
+
+discarded discard_now(void* p, std::size_t bytes) noexcept {
+  return advise(p, bytes, MADV_DONTNEED) ? discarded::zeroed : discarded::refused;
+}
+
+discarded discard_lazily(void* p, std::size_t bytes) noexcept {
+  return advise(p, bytes, MADV_FREE) ? discarded::lazily : discard_now(p, bytes);
+}
+
+bool populate(void* p, std::size_t bytes) noexcept { return advise(p, bytes, MADV_POPULATE_WRITE); }
+
+bool advise_huge_pages(void* p, std::size_t bytes, bool wanted) noexcept {
+  return advise(p, bytes, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+}
+
+bool leave_out_of_core_dumps(void* p, std::size_t bytes) noexcept { return advise(p, bytes, MADV_DONTDUMP); }
+
+std::size_t address_space_limit() noexcept {
+  const errno_keeper keep;
+  rlimit limit;
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
+  return limit.rlim_cur;
+}
+
+}  // namespace polder::os

@@ -1,0 +1,53 @@
+#pragma once
+// pages — what the heaps ask of the kernel's memory management, with a contract for every refusal.
+//
+//   in malloc  yes; each call is one system call
+//   errors     a refusal is a return value (nullptr or false); errno is kept in every case
+//
+// All addresses and lengths are multiples of the page size the caller works with, which is the system's or a
+// multiple of it.
+#include <cstddef>
+
+namespace polder::os {
+
+// Bytes; from the auxiliary vector, no system call.
+std::size_t page_size() noexcept;
+
+// Address space only: not readable, not writable, not charged. `hint` may be null.
+void* reserve(std::size_t bytes, void* hint = nullptr) noexcept;
+
+// Zeroed, readable and writable memory, charged when touched.
+void* map(std::size_t bytes) noexcept;
+
+// Makes reserved memory readable and writable. Doing it twice is harmless. False: nothing is lost, the range is as it was.
+bool commit(void* p, std::size_t bytes) noexcept;
+
+// Gives the range back to the system. False: it is still mapped (the kernel could not split a mapping, say).
+bool unmap(void* p, std::size_t bytes) noexcept;
+
+// Grows, shrinks or moves a mapping; nullptr: it is as it was.
+void* remap(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept;
+
+// Moves the pages of a mapping to another place of this address space, which is replaced; what was at `from` is unmapped.
+bool move_pages(void* from, std::size_t bytes, void* to) noexcept;
+
+enum class discarded { zeroed, lazily, refused };
+
+// Drops the contents. zeroed: reads as zero from now on; lazily: the kernel takes the pages when it needs them, so
+// the contents are undefined; refused: nothing happened (locked memory).
+discarded discard_now(void* p, std::size_t bytes) noexcept;
+discarded discard_lazily(void* p, std::size_t bytes) noexcept;
+
+// Faults the range in at once, for writing. False: not supported or not enough memory; touching it works as ever.
+bool populate(void* p, std::size_t bytes) noexcept;
+
+// Asks for, or against, transparent huge pages in the range. False: the kernel has none.
+bool advise_huge_pages(void* p, std::size_t bytes, bool wanted) noexcept;
+
+// Leaves the range out of core dumps. False: it stays in.
+bool leave_out_of_core_dumps(void* p, std::size_t bytes) noexcept;
+
+// RLIMIT_AS in bytes, SIZE_MAX when there is none.
+std::size_t address_space_limit() noexcept;
+
+}  // namespace polder::os
