@@ -1,0 +1,189 @@
+// polder-doctor — what of this machine matters to a heap, as found now, and what Polder does about it.
+//
+// Everything is tried, not looked up, where trying is harmless. The exit status is 0: nothing here stops Polder.
+#include <dlfcn.h>
+#include <gnu/libc-version.h>
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <string>
+
+namespace {
+
+enum class verdict { good, worth_knowing };
+
+void report(verdict v, const char* what, const std::string& found, const std::string& done) {
+  printf("%s %-22s %s\n", v == verdict::good ? " ok " : "note", what, found.c_str());
+  printf("     %-22s   %s\n", "", done.c_str());
+}
+
+std::string first_line(const std::string& file) {
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+std::string bytes_text(std::uint64_t n) {
+  const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  unsigned unit = 0;
+  while (unit < 5 && n >= 1024 && n % 1024 == 0) n /= 1024, ++unit;
+  return std::to_string(n) + " " + units[unit];
+}
+
+std::string limit_text(rlim_t n) { return n == RLIM_INFINITY ? "unlimited" : bytes_text(n); }
+
+// THP files read like `always [madvise] never`.
+std::string chosen(const std::string& line) {
+  std::size_t open = line.find('['), close = line.find(']');
+  return open == std::string::npos || close == std::string::npos ? line : line.substr(open + 1, close - open - 1);
+}
+
+void kernel_and_libc() {
+  utsname name;
+  uname(&name);
+  report(verdict::good, "system",
+         std::string(name.sysname) + " " + name.release + " " + name.machine + ", glibc " + gnu_get_libc_version(),
+         "needs Linux and glibc; every optional system call may be refused");
+}
+
+void processors() {
+  cpu_set_t mine;
+  CPU_ZERO(&mine);
+  int usable = sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : 1;
+  long online = sysconf(_SC_NPROCESSORS_ONLN);
+  report(verdict::good, "processors", std::to_string(usable) + " usable of " + std::to_string(online) + " online",
+         "nothing is sized by them: a heap grows with its threads");
+  std::string nodes = first_line("/sys/devices/system/node/online");
+  bool many = nodes.find_first_of(",-") != std::string::npos;
+  report(many ? verdict::worth_knowing : verdict::good, "NUMA nodes", nodes.empty() ? "none told" : nodes,
+         many ? "pages lie where they are first touched; freed spans are not kept apart by node"
+              : "one node: memory is equally near everywhere");
+}
+
+void addresses() {
+  long page = sysconf(_SC_PAGESIZE);
+  report(page == 4096 ? verdict::good : verdict::worth_knowing, "page size", bytes_text(std::uint64_t(page)),
+         "read at start; one binary serves 4, 16 and 64 KiB");
+
+  // The highest bit an address may have: a hint is honoured where the range exists.
+  unsigned bits = 0;
+  for (unsigned b = 56; b >= 30 && bits == 0; --b) {
+    void* hint = reinterpret_cast<void*>((std::uintptr_t{1} << (b - 1)) + (std::uintptr_t{1} << (b - 2)));
+    void* p = mmap(hint, std::size_t(page), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) continue;
+    if (reinterpret_cast<std::uintptr_t>(p) >= (std::uintptr_t{1} << (b - 1))) bits = b;
+    munmap(p, std::size_t(page));
+  }
+  report(bits >= 47 ? verdict::good : verdict::worth_knowing, "address width",
+         std::to_string(bits) + " bits for programs",
+         "the arena takes what fits; beyond it chunks are mapped one by one and found by a radix map");
+
+  std::uint64_t got = 0;
+  for (std::uint64_t size = std::uint64_t{32} << 40; size >= (std::uint64_t{1} << 26); size /= 2) {
+    void* p = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) continue;
+    munmap(p, size);
+    got = size;
+    break;
+  }
+  report(got == std::uint64_t{32} << 40 ? verdict::good : verdict::worth_knowing, "reservation",
+         got ? bytes_text(got) + " of address space can be had at once" : "less than 64 MiB at once",
+         "reserved without access and without charge, down a ladder of sizes; option arena_size bounds it");
+}
+
+void limits() {
+  rlimit as{RLIM_INFINITY, RLIM_INFINITY}, data{RLIM_INFINITY, RLIM_INFINITY};
+  getrlimit(RLIMIT_AS, &as);
+  getrlimit(RLIMIT_DATA, &data);
+  report(as.rlim_cur == RLIM_INFINITY ? verdict::good : verdict::worth_knowing, "RLIMIT_AS (ulimit -v)",
+         limit_text(as.rlim_cur),
+         as.rlim_cur == RLIM_INFINITY ? "the whole ladder is open"
+                                      : "the arena is chosen to leave most of it to the program");
+  report(data.rlim_cur == RLIM_INFINITY ? verdict::good : verdict::worth_knowing, "RLIMIT_DATA (ulimit -d)",
+         limit_text(data.rlim_cur), "only memory made accessible counts: committed in step with use");
+
+  std::string mode = first_line("/proc/sys/vm/overcommit_memory");
+  report(mode == "2" ? verdict::worth_knowing : verdict::good, "overcommit_memory",
+         mode.empty() ? "not told" : mode,
+         mode == "2"
+             ? "strict: reserved space is not charged, accessible space is, so it is made accessible in small steps"
+             : "accessible memory is charged when it is touched");
+  std::string maps = first_line("/proc/sys/vm/max_map_count");
+  report(!maps.empty() && atol(maps.c_str()) < 65530 ? verdict::worth_knowing : verdict::good, "max_map_count",
+         maps.empty() ? "not told" : maps,
+         "the arena is few mappings; a refused call leaves memory in use, never lost");
+
+  std::string group = first_line("/sys/fs/cgroup/memory.max");
+  if (group.empty()) group = first_line("/sys/fs/cgroup/memory/memory.limit_in_bytes");
+  bool bounded = !group.empty() && group != "max" && group.size() < 18;
+  report(bounded ? verdict::worth_knowing : verdict::good, "container's limit",
+         bounded ? bytes_text(strtoull(group.c_str(), nullptr, 10)) : "none",
+         "freed memory goes back after decay_ms, so what counts against a limit is what is used");
+}
+
+void huge_pages() {
+  std::string line = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
+  std::string mode = line.empty() ? "not in this kernel" : chosen(line);
+  report(mode == "always" ? verdict::worth_knowing : verdict::good, "huge pages (THP)", mode,
+         mode == "always" ? "the arena asks for none, unless the option thp=madvise or thp=on says otherwise"
+                          : "none are asked for, unless the option thp=madvise or thp=on says so");
+}
+
+void system_calls() {
+  long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+  bool expedited = commands > 0 && (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED) &&
+                   syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0 &&
+                   syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+  report(expedited ? verdict::good : verdict::worth_knowing, "membarrier",
+         expedited ? "private expedited" : "refused",
+         expedited ? "memory of idle threads can be claimed by others"
+                   : "memory of idle threads stays theirs until they run or end");
+
+  auto rseq_size = static_cast<const unsigned*>(dlsym(RTLD_DEFAULT, "__rseq_size"));
+  bool rseq = rseq_size && *rseq_size > 0;
+  report(verdict::good, "rseq", rseq ? "registered by glibc" : "not registered", "not used");
+
+  std::size_t page = std::size_t(sysconf(_SC_PAGESIZE));
+  void* p = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (p != MAP_FAILED) {
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+    bool populate = madvise(p, page, MADV_POPULATE_WRITE) == 0;
+    report(populate ? verdict::good : verdict::worth_knowing, "populate",
+           populate ? "MADV_POPULATE_WRITE works" : "refused",
+           populate ? "classes that grow are faulted in many pages at a time" : "pages are faulted in one by one");
+    bool lazily = madvise(p, page, MADV_FREE) == 0;
+    report(verdict::good, "lazy release", lazily ? "MADV_FREE works" : "MADV_FREE refused",
+           "used only with the option release=free; the default shows in RSS at once");
+    munmap(p, page);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char**) {
+  if (argc > 1) {
+    fputs("polder: doctor takes no arguments\n", stderr);
+    return 2;
+  }
+  kernel_and_libc();
+  processors();
+  addresses();
+  limits();
+  huge_pages();
+  system_calls();
+  return 0;
+}
