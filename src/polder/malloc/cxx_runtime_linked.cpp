@@ -12,11 +12,12 @@ bool call_new_handler() {
   return true;
 }
 
-bool call_new_handler_or_catch() noexcept {
+void* new_again_or_null(std::size_t n, std::size_t alignment) noexcept {
+  if (std::get_new_handler() == nullptr) return nullptr;
   try {
-    return call_new_handler();
+    return ::operator new(n, std::align_val_t(alignment));
   } catch (...) {
-    return false;
+    return nullptr;
   }
 }
 

@@ -45,14 +45,7 @@ POLDER_PUBLIC struct mallinfo mallinfo() noexcept {
 // Accepts and refuses what glibc does, and obeys none of it: the parameters describe another heap. 1: accepted.
 POLDER_PUBLIC int mallopt(int parameter, int value) noexcept {
   constexpr int largest_fast_block = 80 * sizeof(std::size_t) / 4;
-  constexpr int largest_mmap_threshold = 32 << 20;
-  switch (parameter) {
-    case M_MXFAST: return value >= 0 && value <= largest_fast_block;
-    case M_MMAP_THRESHOLD: return value >= 0 && value <= largest_mmap_threshold;
-    case M_ARENA_TEST:
-    case M_ARENA_MAX: return value > 0;
-    default: return 1;
-  }
+  return parameter != M_MXFAST || (value >= 0 && value <= largest_fast_block);
 }
 
 // Gives free memory back to the system, except for about `keep` bytes. 1: some was given back.

@@ -30,12 +30,10 @@ void* aligned_once(std::size_t alignment, std::size_t n) {
   throw_bad_alloc();
 }
 
-[[gnu::cold, gnu::noinline]] void* new_again_or_null(std::size_t n, std::size_t alignment) noexcept {
-  while (call_new_handler_or_catch()) {
-    if (void* p = aligned_once(alignment, n)) return p;
-  }
-  errno = ENOMEM;
-  return nullptr;
+[[gnu::cold, gnu::noinline]] void* nothrow_again(std::size_t n, std::size_t alignment) noexcept {
+  void* const p = new_again_or_null(n, alignment);
+  if (p == nullptr) errno = ENOMEM;
+  return p;
 }
 
 }  // namespace
@@ -54,7 +52,7 @@ POLDER_PUBLIC void* operator new(std::size_t n) {
 POLDER_PUBLIC void* operator new(std::size_t n, const std::nothrow_t&) noexcept {
   void* p = instance.allocate(n);
   if (p == nullptr) [[unlikely]]
-    return new_again_or_null(n, min_alignment);
+    return nothrow_again(n, min_alignment);
   return p;
 }
 
@@ -74,7 +72,7 @@ POLDER_PUBLIC void* operator new(std::size_t n, std::align_val_t a, const std::n
     return nullptr;
   void* p = aligned_once(alignment, n);
   if (p == nullptr) [[unlikely]]
-    return new_again_or_null(n, alignment);
+    return nothrow_again(n, alignment);
   return p;
 }
 
