@@ -74,7 +74,8 @@ outcome run_again(const char* const* args, const char* const* settings, unsigned
   if (child == 0) {
     ::dup2(err_pipe[1], 2);
     ::dup2(out_pipe[1], 1);
-    for (int fd : {err_pipe[0], err_pipe[1], out_pipe[0], out_pipe[1]}) ::close(fd);
+    const int ends[] = {err_pipe[0], err_pipe[1], out_pipe[0], out_pipe[1]};
+    for (int fd : ends) ::close(fd);
     rlimit no_core{0, 0};
     ::setrlimit(RLIMIT_CORE, &no_core);
     prepare();

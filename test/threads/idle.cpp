@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
     ::malloc_trim(0);
   } else {
     for (int i = 0; i < 300; i++) {
-      for (auto size : {24, 200, 3000}) unmade(made(std::size_t(size), 1));
+      for (std::size_t size = 24; size <= 3000; size *= 5) unmade(made(size, 1));
       pause(10);
     }
   }
