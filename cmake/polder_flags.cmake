@@ -39,5 +39,5 @@ add_library(polder_inside INTERFACE)
 target_link_libraries(polder_inside INTERFACE polder_options)
 target_compile_options(polder_inside INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-threadsafe-statics -fvisibility-inlines-hidden>
-  -ftls-model=initial-exec -fvisibility=hidden -fno-semantic-interposition -fno-plt -fno-stack-protector
+  -ftls-model=initial-exec -fasynchronous-unwind-tables -fvisibility=hidden -fno-semantic-interposition -fno-plt -fno-stack-protector
   -fno-builtin-malloc -fno-builtin-calloc -fno-builtin-realloc -fno-builtin-free)
