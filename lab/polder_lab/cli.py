@@ -87,6 +87,7 @@ def compare(command: tuple[str, ...], heaps: str, rounds: int | None, minutes: f
 
     With -- CMD ARGS… that command is measured instead.
     """
+    inherited = [name for name in NOT_INHERITED if os.environ.pop(name, "")]  # nor may our own helpers have them
     where = place.find(build.resolve() if build else None)
     if json_file and str(json_file) != "-" and not json_file.resolve().parent.is_dir():
         raise Complaint(f"--json: there is no folder {json_file.resolve().parent}")
@@ -94,7 +95,6 @@ def compare(command: tuple[str, ...], heaps: str, rounds: int | None, minutes: f
     counts = thread_counts(threads or ("2" if quick else "1,2,8"))
     terms = Terms(rounds, minutes or (1.5 if quick else 5), limit or (600 if command else 60),
                   time.time_ns() % 2**31 if seed is None else seed)
-    inherited = [name for name in NOT_INHERITED if os.environ.get(name)]
     if inherited:
         say(f"not handed on to what is measured: {', '.join(inherited)}", "yellow")
     about = machine.describe(where)
@@ -202,9 +202,11 @@ def explain(name: str, build: Path | None) -> None:
     if name not in found:
         raise heaps_missing(name, where) if not where.registry.exists() else unknown("heap", name, found)
     h = found[name]
-    facts = (("paper", paper(h)), ("progress", h.progress), ("library", str(h.library) if h.present and h.library else ""),
+    facts = (("paper" if h.paper else "year", paper(h)), ("progress", h.progress), ("library", str(h.library) if h.present and h.library else ""),
              ("missing", f"apt-get install {h.package}" if not h.present and h.package else "not built" if not h.present else ""),
-             ("run", f"./polder run --heap {h.name} -- CMD" if h.kind != "system" else "any command, as it is"))
+             ("run", f"./polder run --heap {h.name} -- CMD" if h.kind == "polder" else ""),
+             ("compare", f"./polder compare --heaps {h.name}" if h.kind == "peer" else f"./polder compare --heaps {h.name} -- CMD"
+              if h.kind == "polder" else "every comparison is against it"))
     console = terminal()
     console.print(f"{h.name} — {h.title}" if h.title and h.title != h.name else h.name, style="bold", markup=False)
     console.print(f"\n{h.summary}\n", markup=False)

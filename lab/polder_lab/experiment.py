@@ -178,6 +178,8 @@ class Experiment:
         for number in range(rounds):
             self.watcher.phase(f"round {number + 1} of {rounds}")
             cells = self.alive()
+            if not cells:
+                return
             order = sorted({index for index, _ in cells})
             self.lot.shuffle(order)
             todo = []

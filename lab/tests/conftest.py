@@ -1,0 +1,77 @@
+"""Fakes, so that the laboratory is tested without a built library: heaps that are glibc's malloc with one habit each."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from polder_lab.launch import Launcher, build_launcher
+
+LAB = Path(__file__).resolve().parents[1]
+FAKE = Path(__file__).with_name("fake")
+Compare = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    folder = tmp_path_factory.mktemp("heaps")
+
+    def heap(habit: str = "") -> Path:
+        """The library libHABIT.so; "" has no habit at all."""
+        made = folder / f"lib{habit.lower() or 'plain'}.so"
+        if not made.exists():
+            define = [f"-D{habit}"] if habit else []
+            subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-fno-builtin", *define, "-o", made, FAKE / "heap.c"], check=True, timeout=60)
+        return made
+
+    return heap
+
+
+@pytest.fixture(scope="session")
+def build(tmp_path_factory: pytest.TempPathFactory, compiled: Callable[[str], Path]) -> Path:
+    """A build folder with fakes in it."""
+    folder = tmp_path_factory.mktemp("build")
+    (folder / "bin").mkdir()
+    (folder / "lib").mkdir()
+    for name in ("polder-bench", "polder-registry"):
+        shutil.copy(FAKE / name, folder / "bin" / name)
+        script = (FAKE / name).read_text().replace("/usr/bin/env python3", str(Path(sys.executable).resolve()))
+        (folder / "bin" / name).write_text(script)
+    shutil.copy(compiled(""), folder / "lib" / "libpolder.so")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Stands for the checkout, so that nothing is written into the real one."""
+    return tmp_path_factory.mktemp("root")
+
+
+@pytest.fixture
+def launcher(root: Path, tmp_path: Path) -> Launcher:
+    return Launcher(build_launcher(root / "build" / "lab"), tmp_path)
+
+
+@pytest.fixture
+def environment(root: Path) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(LAB), "POLDER_ROOT": str(root), "COLUMNS": "100"}
+
+
+@pytest.fixture
+def polder(build: Path, environment: dict[str, str]) -> Compare:
+    """Calls the laboratory as the front door does."""
+
+    def call(*arguments: str, extra: dict[str, str] | None = None,
+             stdin: int | None = subprocess.DEVNULL) -> subprocess.CompletedProcess[str]:
+        command, *rest = arguments
+        where = [command, *rest[:1], "--build", str(build), *rest[1:]] if command == "list" else [command, "--build", str(build), *rest]
+        return subprocess.run([sys.executable, "-m", "polder_lab", *where], capture_output=True, text=True, stdin=stdin,
+                              env={**environment, **(extra or {})}, timeout=100)
+
+    return call

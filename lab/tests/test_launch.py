@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from polder_lab.complaint import Complaint
+from polder_lab.launch import Launcher
+
+
+def running(word: str) -> list[int]:
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                if word.encode() in Path("/proc", entry, "cmdline").read_bytes():
+                    found.append(int(entry))
+            except OSError:
+                pass
+    return found
+
+
+def test_peak_rss_is_the_command_s_and_not_the_harness_s(launcher: Launcher) -> None:
+    ballast = bytearray(200 << 20)
+    small = launcher.run(["true"])
+    large = launcher.run([sys.executable, "-S", "-c", "b = bytearray(100 << 20)"])
+    del ballast
+    assert small.peak_rss < 8 << 20
+    assert 100 << 20 < large.peak_rss < 150 << 20
+    assert large.faults > 25_000
+
+
+def test_peak_rss_and_faults_are_those_of_the_tree(launcher: Launcher) -> None:
+    run = launcher.run(["sh", "-c", f"{sys.executable} -S -c 'b = bytearray(60 << 20)'; true"])
+    assert run.peak_rss > 60 << 20
+    assert run.faults > 15_000
+
+
+@pytest.mark.parametrize(("command", "trouble"), [
+    (["sh", "-c", "echo first >&2; echo the reason >&2; exit 3"], "fails: exit status 3: the reason"),
+    (["sh", "-c", "kill -SEGV $$"], "crashes: SIGSEGV"),
+    (["true"], ""),
+])
+def test_how_it_ended(launcher: Launcher, command: list[str], trouble: str) -> None:
+    assert launcher.run(command).trouble == trouble
+
+
+def test_a_hanging_tree_is_ended_whole(launcher: Launcher) -> None:
+    start = time.monotonic()
+    run = launcher.run(["sh", "-c", "sleep 876.1 & setsid sleep 876.2 & sleep 876.3"], limit=0.5)
+    assert run.trouble == "hangs: ended after 0.5 s"
+    assert time.monotonic() - start < 20
+    assert running("876.") == []
+
+
+def test_what_a_command_leaves_behind_is_ended(launcher: Launcher) -> None:
+    assert launcher.run(["sh", "-c", "setsid sleep 877.1 & sleep 877.2 &"]).trouble == ""
+    assert running("877.") == []
+
+
+def test_same_output_same_digest(launcher: Launcher) -> None:
+    assert launcher.run(["echo", "a"]).output == launcher.run(["echo", "a"]).output != launcher.run(["echo", "b"]).output
+
+
+def test_extra_is_for_the_command_alone(launcher: Launcher) -> None:
+    run = launcher.run(["sh", "-c", 'test "$ONLY_HERE" = "1=2"'], extra={"ONLY_HERE": "1=2"})
+    assert run.trouble == ""
+    assert "ONLY_HERE" not in os.environ
+
+
+def test_what_cannot_be_run_is_a_complaint(launcher: Launcher) -> None:
+    with pytest.raises(Complaint, match="nonesuch"):
+        launcher.run(["nonesuch-program"])
+
+
+def test_a_result_line_is_read(launcher: Launcher) -> None:
+    line = '{"seconds": 2.5, "operations": 10, "peak_rss_kb": 2048, "minor_faults": 3, "major_faults": 1, "ok": true, "why": null}'
+    run = launcher.run(["echo", line], result_line=True)
+    assert (run.seconds, run.operations, run.peak_rss, run.faults, run.trouble) == (2.5, 10, 2 << 20, 4, "")
+    assert launcher.run(["echo", "no result"], result_line=True).trouble == "the workload printed no result"
+    assert launcher.run(["true"], result_line=True).trouble == "the workload printed no result"
+    lost = launcher.run(["echo", '{"ok": false, "why": "1 block was lost"}'], result_line=True)
+    assert lost.trouble == "1 block was lost"
