@@ -1,0 +1,180 @@
+// conformance probe — some hundreds of questions to a malloc, each answered in one line `id | answer`. Requirement 3.
+//
+//   probe --run [--together] [--only TEXT]   asks the malloc this program runs on and prints the answers
+//   probe [--only TEXT]                      runs the above under glibc (no preload) and under the preload this program
+//                                            was started with, and prints where the answers differ. Empty is what is wanted
+//
+// Each question is asked in a fresh child, so that one crash does not silence the others; --together asks them all, one
+// after the other, in one process, where each inherits the heap its predecessors left.
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "catalogue.hpp"
+#include "child_process.hpp"
+
+namespace conformance {
+namespace {
+
+constexpr rlim_t address_space_limit = rlim_t{64} << 20;
+constexpr unsigned seconds_a_case = 60;
+
+catalogue table;
+
+void fill_table() {
+  add_sizes(table);
+  add_alignments(table);
+  add_contents(table);
+  add_information(table);
+  add_aliases(table);
+  add_operators(table);
+  add_exchange(table);
+  add_exhaustion(table);
+}
+
+// stdio would allocate: the answer is written as it stands.
+void print(const probe_case& asked, const char* answer) {
+  char line[1400];
+  const int n = std::snprintf(line, sizeof line, "%s | %s\n", asked.id, answer);
+  if (::write(1, line, static_cast<std::size_t>(n)) != n) ::_exit(3);
+}
+
+void answer_here(const probe_case& asked) {
+  report found;
+  asked.run(found, asked.a, asked.b);
+  print(asked, found.text());
+}
+
+// A child that dies is an answer too.
+void answer_in_child(const probe_case& asked) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(seconds_a_case);
+    if (asked.where == setting::limited) {
+      const rlimit limit{address_space_limit, address_space_limit};
+      if (::setrlimit(RLIMIT_AS, &limit) != 0) ::_exit(4);
+      ::execl("/proc/self/exe", "probe", "--one", asked.id, nullptr);
+      ::_exit(5);
+    }
+    // what the heap has to say about a crash goes to the driver's reader, not between the answers
+    answer_here(asked);
+    ::_exit(0);
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (child < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) return;
+  char death[100];
+  if (WIFSIGNALED(status)) std::snprintf(death, sizeof death, "DIED of %s", ::strsignal(WTERMSIG(status)));
+  else std::snprintf(death, sizeof death, "DIED with exit status %d", WEXITSTATUS(status));
+  print(asked, death);
+}
+
+bool chosen(const probe_case& c, const char* only) { return only == nullptr || std::strstr(c.id, only) != nullptr; }
+
+int run(bool together, const char* only) {
+  for (const probe_case& c : table) {
+    if (!chosen(c, only)) continue;
+    const bool sets_limit = std::strncmp(c.id, "a limit set", 11) == 0;
+    if (together && c.where == setting::plain && !sets_limit) answer_here(c);
+    else answer_in_child(c);
+  }
+  return 0;
+}
+
+const probe_case* find(const std::string& id) {
+  for (const probe_case& c : table)
+    if (id == c.id) return &c;
+  return nullptr;
+}
+
+std::vector<std::string> arguments(const std::string& self, bool together, const char* only) {
+  std::vector<std::string> result{self, "--run"};
+  if (together) result.push_back("--together");
+  if (only != nullptr) result.insert(result.end(), {"--only", only});
+  return result;
+}
+
+int compare(const char* only) {
+  const char* preload = std::getenv("LD_PRELOAD");
+  if (preload == nullptr || *preload == '\0') {
+    std::fprintf(stderr, "conformance: no LD_PRELOAD, so there is nothing to compare with glibc\n");
+    return 1;
+  }
+  char self[4096] = {};
+  if (::readlink("/proc/self/exe", self, sizeof self - 1) < 0) return 1;
+  int differences = 0;
+  std::size_t asked = 0;
+  for (bool together : {false, true}) {
+    const char* manner = together ? "in one process" : "each in its own process";
+    const auto want =
+        run_child(arguments(self, together, only), environment({}, {"LD_PRELOAD", "POLDER_OPTIONS"}), 280);
+    const auto have = run_child(arguments(self, together, only), environment({}), 280);
+    const auto expected = lines_of(want.out);
+    const auto found = lines_of(have.out);
+    if (!want.exited(0) || expected.empty()) {
+      std::fprintf(stderr, "conformance: the oracle itself failed (%s), %zu answers\n%s", want.how().c_str(),
+                   expected.size(), want.err.c_str());
+      return 1;
+    }
+    if (!have.exited(0)) {
+      ++differences;
+      std::printf("requirement 3, %s: %s after: %s\n%s", manner, have.how().c_str(),
+                  found.empty() ? "nothing" : found.back().c_str(), have.err.c_str());
+    }
+    for (std::size_t i = 0; i < expected.size() && i < found.size(); ++i) {
+      ++asked;
+      const std::string id = expected[i].substr(0, expected[i].find(" | "));
+      const probe_case* c = find(id);
+      const std::string wanted = c != nullptr && c->by == judge::itself ? id + " | ok" : expected[i];
+      if (found[i] == wanted) continue;
+      ++differences;
+      std::printf("requirement 3, %s\n   want  %s\n   have  %s\n", manner, wanted.c_str(), found[i].c_str());
+    }
+    if (!have.err.empty() && differences != 0)
+      std::printf("stderr, %s:\n%s\n", manner, have.err.substr(0, 4000).c_str());
+  }
+  std::printf("conformance: %zu answers compared with glibc's, %d differ (%s)\n", asked, differences, preload);
+  return differences == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace conformance
+
+int main(int argc, char** argv) {
+  using namespace conformance;
+  fill_table();
+  const char* only = nullptr;
+  bool running = false, together = false;
+  for (int i = 1; i < argc; ++i) {
+    const std::string a = argv[i];
+    if (a == "--run") running = true;
+    else if (a == "--together") together = true;
+    else if (a == "--only" && i + 1 < argc) only = argv[++i];
+    else if (a == "--one" && i + 1 < argc) {
+      const probe_case* c = find(argv[++i]);
+      if (c == nullptr) return 6;
+      answer_here(*c);
+      return 0;
+    } else if (a == "--list") {
+      for (const probe_case& c : table) std::puts(c.id);
+      return 0;
+    } else {
+      std::fprintf(stderr, "probe: unknown argument %s\n", argv[i]);
+      return 2;
+    }
+  }
+  bool any = false;
+  for (const probe_case& c : table) any = any || chosen(c, only);
+  if (!any) {
+    std::fprintf(stderr, "probe: no case has \"%s\" in its id\n", only);
+    return 2;
+  }
+  return running ? run(together, only) : compare(only);
+}
