@@ -24,7 +24,7 @@ polder_read_heaps(POLDER_HEAPS)
 function(polder_preload_library target name)
   add_library(${target} SHARED ${ARGN})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} LINKER_LANGUAGE CXX)
-  target_link_options(${target} PRIVATE -nodefaultlibs -Wl,-z,defs -Wl,-z,now -Wl,-z,relro -Wl,-Bsymbolic-functions
-    -Wl,--hash-style=gnu)
+  target_link_options(${target} PRIVATE -nodefaultlibs -Wl,-z,defs -Wl,-z,now -Wl,-z,relro -Wl,-z,nodelete
+    -Wl,-Bsymbolic-functions -Wl,--hash-style=gnu)
   target_link_libraries(${target} PRIVATE -lgcc -lc)
 endfunction()
