@@ -1,0 +1,18 @@
+# The checkers of tools/ over this tree, the tests of the checkers, and the laboratory's own tests.
+set(python ${PROJECT_SOURCE_DIR}/.venv/bin/python)
+
+function(polder_tool_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;DIRECTORY" "COMMAND")
+  add_test(NAME ${name} COMMAND ${arg_COMMAND} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/${arg_DIRECTORY})
+  string(REGEX REPLACE "\\..*" "" suite ${name})
+  set_tests_properties(${name} PROPERTIES LABELS ${suite} TIMEOUT ${arg_TIMEOUT})
+endfunction()
+
+polder_tool_test(tools.layers COMMAND ${python} tools/check_layers.py TIMEOUT 30)
+polder_tool_test(tools.orders COMMAND ${python} tools/check_orders.py TIMEOUT 30)
+polder_tool_test(tools.registry COMMAND ${python} tools/check_registry.py $<TARGET_FILE:polder-registry>
+  "${POLDER_HEAPS}" TIMEOUT 30)
+polder_tool_test(tools.format COMMAND tools/check_format TIMEOUT 120)
+polder_tool_test(tools.self COMMAND ${python} -m pytest -q tools TIMEOUT 300)
+polder_tool_test(python.lab COMMAND ${python} -m pytest -q DIRECTORY lab TIMEOUT 600)
+set_property(TEST python.lab PROPERTY ENVIRONMENT PYTHONPATH=${PROJECT_SOURCE_DIR}/lab)

@@ -1,0 +1,116 @@
+# test — builds what the tests need and runs them with ctest, whose own closing lines are what is printed last.
+#
+# A test lives in one or more presets: everything in release, models in model, and the white-box tests under the
+# sanitizers and with all assertions again. clang and aarch64 run when they are asked for.
+
+door_test() {
+  only_list=
+  presets="release model asan ubsan tsan"
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --list) only_list=yes; shift ;;
+      --preset) [ $# -gt 1 ] || fail 2 "test: --preset needs a name"; presets=$2; shift 2 ;;
+      --preset=*) presets=${1#*=}; shift ;;
+      -h | --help) help; exit 0 ;;
+      -*) fail 2 "test: no option '$1'$(nearest "$1" --list --preset)" ;;
+      *) break ;;
+    esac
+  done
+  for preset in $presets; do
+    known="dev release asan ubsan tsan model fuzz clang aarch64"
+    case " $known " in *" $preset "*) ;; *) fail 2 "no preset '$preset'$(nearest "$preset" $known)" ;; esac
+  done
+
+  need_packages g++ libc6-dev cmake ninja-build libgtest-dev relacy-dev
+  listing=$root/build/tests
+  mkdir -p "$root/build"
+  : >"$listing"
+  for preset in $presets; do
+    need_configured "$preset"
+    (cd "$root/build/$preset" && ctest -N) |
+      sed -n "s/^ *Test *#[0-9]*: \([^ ]*\).*/$preset \1/p" | in_preset "$preset" >>"$listing"
+  done
+
+  choose_tests "$listing" "$@" >"$listing.chosen" || exit 2
+  if [ -n "$only_list" ]; then
+    awk '{ where[$2] = where[$2] " " $1 } END { for (t in where) printf "%-44s%s\n", t, where[t] }' \
+      "$listing.chosen" | LC_ALL=C sort
+    exit 0
+  fi
+
+  # What only some suites need is installed when they are chosen.
+  suites=$(sed 's/^[^ ]* \([^.]*\)\..*/\1/' "$listing.chosen" | LC_ALL=C sort -u)
+  for suite in $suites; do
+    need_packages $(packages_in "$root/test/$suite/packages")
+    case $suite in
+      python | tools) need_packages python3 python3-venv; need_python tests ;;
+    esac
+  done
+
+  failed=
+  closing=
+  for preset in $presets; do
+    names=$(sed -n "s/^$preset //p" "$listing.chosen")
+    [ -n "$names" ] || continue
+    need_build "$preset" all
+    pattern=$(printf '%s\n' "$names" | sed 's/[.+]/\\&/g' | paste -sd '|' -)
+    note "testing $preset: $(printf '%s\n' "$names" | wc -l) tests"
+    # A whole preset needs no pattern, and a long one would not fit ctest's.
+    if [ "$(grep -c "^$preset " "$listing")" -eq "$(cd "$root/build/$preset" && ctest -N | sed -n 's/^Total Tests: //p')" ] &&
+      [ "$(grep -c "^$preset " "$listing")" -eq "$(grep -c "^$preset " "$listing.chosen")" ]; then
+      set --
+    else
+      set -- -R "^($pattern)\$"
+    fi
+    (cd "$root/build/$preset" &&
+      ctest --no-tests=error --output-on-failure -j "${POLDER_JOBS:-$(nproc)}" --timeout 600 "$@") || failed="$failed $preset"
+    closing=yes
+  done
+  [ -n "$closing" ] || fail 2 "no test was run"
+  if [ -n "$failed" ]; then
+    fail 1 "tests failed in:$failed; one again: ./polder test NAME"
+  fi
+}
+
+# The sanitizers and the assertions are for the white-box tests; programs under a preloaded heap cannot carry them.
+in_preset() {
+  case $1 in
+    asan | ubsan | tsan) grep ' unit\.' || true ;;
+    *) cat ;;
+  esac
+}
+
+# choose_tests LISTING NAME…: the lines of the listing that a NAME means. A NAME is a suite, a test, a test on all heaps
+# (without @heap), all tests of a heap (@heap), or a requirement (req-N). One that means nothing is an error.
+choose_tests() {
+  listing=$1
+  shift
+  if [ $# -eq 0 ]; then
+    [ -s "$listing" ] || { note "there is no test"; return 1; }
+    cat "$listing"
+    return 0
+  fi
+  chosen=
+  for name in "$@"; do
+    found=
+    case $name in
+      req-[0-9]*)
+        found=$(for preset in $(sed 's/ .*//' "$listing" | uniq); do
+          (cd "$root/build/$preset" && ctest -N -L "^$name\$") | sed -n "s/^ *Test *#[0-9]*: \([^ ]*\).*/$preset \1/p"
+        done)
+        ;;
+      *)
+        found=$(awk -v name="$name" '
+          { test = $2; suite = test; sub(/\..*/, "", suite); bare = test; sub(/@.*/, "", bare); heap = substr(test, length(bare) + 1) }
+          name == test || name == suite || name == bare || name == heap' "$listing")
+        ;;
+    esac
+    if [ -z "$found" ]; then
+      note "no test '$name'$(nearest "$name" $(awk '{ t = $2; print t; sub(/@.*/, "", t); print t; sub(/\..*/, "", t); print t }' "$listing"))"
+      return 1
+    fi
+    chosen="$chosen$found
+"
+  done
+  printf '%s' "$chosen" | LC_ALL=C awk 'NF && !seen[$0]++'
+}
