@@ -1,0 +1,31 @@
+"""Runs programs on heaps with one planted fault each. Every fault must be noticed, or the suite proves nothing."""
+import pathlib
+import subprocess
+import sys
+
+PROGRAMS = "lua perl git ruby sqlite".split()  # short ones that together use malloc, calloc and realloc hard
+
+
+def main(libraries, programs):
+    noticed, ran = {library: [] for library in libraries}, set()
+    for program in programs:
+        for library in libraries:
+            script = pathlib.Path(__file__).resolve().parents[1] / f"{program}.py"
+            done = subprocess.run([sys.executable, script, library], capture_output=True, text=True, timeout=800)
+            if done.returncode == 77 or "says nothing about a heap" in done.stdout:
+                print(done.stdout, end="")
+                break
+            ran.add(program)
+            if done.returncode == 1 and "FAILED" in done.stdout:
+                noticed[library].append(program)
+    for library, by in noticed.items():
+        print(f"{pathlib.Path(library).stem}: noticed by {', '.join(by) or 'NOBODY'} of {', '.join(sorted(ran))}")
+    return 0 if ran and all(noticed.values()) else 1
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit("usage: broken.py LIBRARY.so... [--programs=A,B]")
+    words = sys.argv[1:]
+    chosen = words.pop().split("=", 1)[1].split(",") if words[-1].startswith("--programs=") else PROGRAMS
+    sys.exit(main(words, chosen))
