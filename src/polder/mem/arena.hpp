@@ -89,7 +89,8 @@ class arena {
   grain find(std::uintptr_t p) const {
     const std::uintptr_t offset = p - address(base_);
     if (offset < bytes_) return chunk_of(grain(offset >> grain_shift)) < main_open() ? grain(offset >> grain_shift) : 0;
-    return map_.find(p) & ~huge_mark;
+    const std::uint32_t v = map_.find(p);
+    return (v & huge_mark) == 0 ? v : 0;
   }
 
   // Huge blocks share the radix map with extra chunks: a marked value is the number of a huge block.

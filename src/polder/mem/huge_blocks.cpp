@@ -120,21 +120,22 @@ std::byte* huge_blocks::resize(std::uint32_t number, const void* p, std::size_t 
   const std::size_t bytes = align_up(n + before, page);
   const std::size_t old = r.bytes.get();
   if (bytes == old) return at_address(address(p));
-  auto* const base = static_cast<std::byte*>(os::remap(r.base.get(), old, bytes));
-  if (!base) return nullptr;
-  if (base != r.base.get()) {
-    const std::uintptr_t user = address(base) + before;
-    // The map can be short of memory for a node: then the pages go back where they were, which needs none.
-    if (!arena_.map().store(user, arena::huge_mark | number)) {
-      if (os::move_pages(base, old < bytes ? old : bytes, r.base.get())) {
-        if (bytes > old) os::unmap(base + old, bytes - old);
-        return nullptr;
-      }
+  std::byte* base = r.base.get();
+  if (!os::resize(base, old, bytes)) {
+    // The new place is ours, and known to the map, before the pages go there: an address that is given up first may be
+    // another thread's block a moment later.
+    base = static_cast<std::byte*>(os::reserve(bytes));
+    if (!base) return nullptr;
+    if (!arena_.map().store(address(base) + before, arena::huge_mark | number)) return os::unmap(base, bytes), nullptr;
+    arena_.map().store(address(p), 0);
+    if (!os::move(r.base.get(), old, base, bytes)) {
+      arena_.map().store(address(base) + before, 0);
+      os::unmap(base, bytes);
+      arena_.map().store(address(p), arena::huge_mark | number);  // the node is there: it cannot fail
       return nullptr;
     }
-    arena_.map().store(address(p), 0);
     r.base.set(base);
-    r.user.store(user, order::release);  // sync: huge-user
+    r.user.store(address(base) + before, order::release);  // sync: huge-user
   }
   r.bytes.set(bytes);
   live_.fetch_add(bytes - old, order::relaxed);

@@ -25,11 +25,12 @@ bool commit(void* p, std::size_t bytes) noexcept;
 // Gives the range back to the system. False: it is still mapped (the kernel could not split a mapping, say).
 bool unmap(void* p, std::size_t bytes) noexcept;
 
-// Grows, shrinks or moves a mapping; nullptr: it is as it was.
-void* remap(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept;
+// Grows or shrinks a mapping where it is; false: it is as it was.
+bool resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept;
 
-// Moves the pages of a mapping to another place of this address space, which is replaced; what was at `from` is unmapped.
-bool move_pages(void* from, std::size_t bytes, void* to) noexcept;
+// Moves a mapping's pages to `to`, and grows or shrinks it; what was mapped at `to` is replaced, what was at `from` is
+// unmapped. False: nothing changed.
+bool move(void* from, std::size_t old_bytes, void* to, std::size_t new_bytes) noexcept;
 
 enum class discarded { zeroed, lazily, refused };
 

@@ -103,8 +103,8 @@ bool core::adopt(lab& l) noexcept {
   lab* const o = pop_idle(idle_full_);
   if (!o) return false;
   if (!o->door.try_drain()) return push_idle(*o, true), false;
+  sweep(*o);  // its thread may have gone without: then spans are hot and the outbox is full
   chain strays;
-  drain(*o, strays);
   bool any = false;
   for (mem::grain g = o->owned; g != 0;) {
     mem::span& s = arena_.spans()[g];

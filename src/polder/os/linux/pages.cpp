@@ -52,14 +52,14 @@ bool unmap(void* p, std::size_t bytes) noexcept {
   return ::munmap(p, bytes) == 0;
 }
 
-void* remap(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
+bool resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
   const errno_keeper keep;
-  return mapped_or_null(::mremap(p, old_bytes, new_bytes, MREMAP_MAYMOVE));
+  return ::mremap(p, old_bytes, new_bytes, 0) == p;
 }
 
-bool move_pages(void* from, std::size_t bytes, void* to) noexcept {
+bool move(void* from, std::size_t old_bytes, void* to, std::size_t new_bytes) noexcept {
   const errno_keeper keep;
-  return ::mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) == to;
+  return ::mremap(from, old_bytes, new_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) == to;
 }
 
 discarded discard_now(void* p, std::size_t bytes) noexcept {
