@@ -3,7 +3,9 @@
 //
 // The key differs for every block ever allocated in a run, so two live blocks that overlap, a block given out twice, a
 // free that wrote into somebody else's block, or a write that was lost all show as a wrong word. Head and tail only, in
-// the way real programs touch what they allocate; `fill` also writes one word each `step` bytes between.
+// the way real programs touch what they allocate; `fill` also writes one word each `step` bytes between. The tail is 16
+// bytes long where there is room: blocks are aligned to 16, so the head of one that overlaps the end by as little as that
+// lies in it.
 #include <cstdint>
 #include <cstring>
 
@@ -19,6 +21,7 @@ inline void stamp(void* block, std::size_t size, std::uint64_t key) {
     const std::uint64_t tail = ~key;
     std::memcpy(bytes, &key, 8);
     std::memcpy(bytes + size - 8, &tail, 8);
+    if (size >= 32) std::memcpy(bytes + size - 16, &tail, 8);
   } else if (size >= 8) {
     std::memcpy(bytes, &key, 8);
     if (size > 8) bytes[size - 1] = static_cast<unsigned char>(~key);
@@ -34,7 +37,12 @@ inline void stamp(void* block, std::size_t size, std::uint64_t key) {
     std::uint64_t tail = 0;
     std::memcpy(&head, bytes, 8);
     std::memcpy(&tail, bytes + size - 8, 8);
-    return ((head ^ key) | (tail ^ ~key)) == 0;
+    std::uint64_t wrong = (head ^ key) | (tail ^ ~key);
+    if (size >= 32) {
+      std::memcpy(&tail, bytes + size - 16, 8);
+      wrong |= tail ^ ~key;
+    }
+    return wrong == 0;
   }
   if (size >= 8) {
     std::uint64_t head = 0;
@@ -50,7 +58,7 @@ inline void stamp(void* block, std::size_t size, std::uint64_t key) {
 // Between the stamps: one word in each `step` bytes (a multiple of 8).
 inline void fill(void* block, std::size_t size, std::uint64_t key, std::size_t step) {
   auto* bytes = static_cast<unsigned char*>(block);
-  for (std::size_t at = step; at + 16 <= size; at += step) {
+  for (std::size_t at = step; at + 24 <= size; at += step) {
     const std::uint64_t word = key + at;
     std::memcpy(bytes + at, &word, 8);
   }
@@ -59,7 +67,7 @@ inline void fill(void* block, std::size_t size, std::uint64_t key, std::size_t s
 [[nodiscard]] inline bool filled(const void* block, std::size_t size, std::uint64_t key, std::size_t step) {
   const auto* bytes = static_cast<const unsigned char*>(block);
   std::uint64_t wrong = 0;
-  for (std::size_t at = step; at + 16 <= size; at += step) {
+  for (std::size_t at = step; at + 24 <= size; at += step) {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes + at, 8);
     wrong |= word ^ (key + at);

@@ -6,6 +6,7 @@
 #include "workload/large_blocks.hpp"
 #include "workload/larson.hpp"
 #include "workload/linux_scalability.hpp"
+#include "workload/lock_free_producer_consumer.hpp"
 #include "workload/mixed.hpp"
 #include "workload/object_sizes.hpp"
 #include "workload/producer_consumer.hpp"
@@ -14,7 +15,8 @@
 
 namespace polder::bench {
 
-using all_workloads = type_list<threadtest, linux_scalability, larson, producer_consumer, object_sizes,
-                                large_blocks, realloc_growth, calloc_zero, mixed>;
+using all_workloads =
+    type_list<threadtest, linux_scalability, larson, producer_consumer, lock_free_producer_consumer, object_sizes,
+              large_blocks, realloc_growth, calloc_zero, mixed>;
 
 }  // namespace polder::bench

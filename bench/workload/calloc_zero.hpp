@@ -10,7 +10,7 @@ struct calloc_zero {
       {"min", 16, 1, 1 << 30, "bytes", "smallest block"},
       {"max", 256 << 10, 1, 1 << 30, "bytes", "greatest block; every octave between is as likely"},
       {"slots", 64, 1, 1'000'000, "blocks", "held by each thread"},
-      {"replacements", 50'000, 1, 1'000'000'000, "blocks", "by each thread"},
+      {"replacements", 60'000, 1, 1'000'000'000, "blocks", "by each thread"},
   };
   static constexpr preset presets[] = {
       {"small", "16 to 512 bytes", "max=512 slots=10000 replacements=3000000"},

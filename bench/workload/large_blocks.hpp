@@ -10,7 +10,7 @@ struct large_blocks {
       {"min", 64 << 10, 16, 1LL << 30, "bytes", "smallest block"},
       {"max", 8 << 20, 16, 1LL << 32, "bytes", "greatest block; every octave between is as likely"},
       {"slots", 8, 1, 1'000'000, "blocks", "held by each thread"},
-      {"replacements", 1200, 1, 1'000'000'000, "blocks", "by each thread"},
+      {"replacements", 1500, 1, 1'000'000'000, "blocks", "by each thread"},
       {"touch", 1, 0, 3, "", "what is written and read of a block between its stamps", touch_choices},
   };
   static constexpr preset presets[] = {

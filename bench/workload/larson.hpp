@@ -13,7 +13,7 @@ struct larson {
       {"min", 16, 1, 1 << 20, "bytes", "smallest block"},
       {"max", 128, 1, 1 << 20, "bytes", "greatest block"},
       {"objects", 1000, 1, 10'000'000, "blocks", "slots of each thread"},
-      {"rounds", 600, 1, 1'000'000'000, "replacements", "of each slot, on average, in the life of one thread"},
+      {"rounds", 800, 1, 1'000'000'000, "replacements", "of each slot, on average, in the life of one thread"},
       {"generations", 5, 1, 1'000'000, "threads", "that succeed each other on the same slots"},
       {"seconds", 0, 0, 86'400, "s",
        "0: the fixed number of replacements; else generations follow until this is over"},

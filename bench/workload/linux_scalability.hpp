@@ -8,14 +8,14 @@ namespace polder::bench {
 struct linux_scalability {
   static constexpr parameter parameters[] = {
       {"size", 8, 1, 1 << 20, "bytes", "size of every block"},
-      {"count", 15'000'000, 1, 100'000'000, "pairs", "mallocs, and frees, of each thread"},
+      {"count", 40'000'000, 1, 100'000'000, "pairs", "mallocs, and frees, of each thread"},
       {"shape", 0, 0, 1, "", "a free after each malloc, or all mallocs and then all frees", "pairs|batch"},
   };
   static constexpr preset presets[] = {
       {"michael", "Michael, figure 8a: 10 million pairs of 8 bytes", "size=8 count=10000000 shape=pairs"},
       {"lrmalloc", "LRMalloc, figure 2a: 10 million mallocs of 16 bytes, then 10 million frees",
        "size=16 count=10000000 shape=batch"},
-      {"lrmalloc-scaled", "LRMalloc, figure 2a, shorter", "size=16 count=2000000 shape=batch"},
+      {"lrmalloc-scaled", "LRMalloc, figure 2a, shorter", "size=16 count=3000000 shape=batch"},
       {"smoke", "for tests", "count=4000"},
       {"smoke-batch", "for tests", "size=16 count=4000 shape=batch"},
   };

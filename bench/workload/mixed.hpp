@@ -8,7 +8,7 @@ namespace polder::bench {
 
 struct mixed {
   static constexpr parameter parameters[] = {
-      {"allocations", 2'500'000, 1, 1'000'000'000, "blocks", "by each thread"},
+      {"allocations", 3'000'000, 1, 1'000'000'000, "blocks", "by each thread"},
       {"medium", 1000, 1, 10'000'000, "blocks", "of middle life that each thread holds"},
       {"long", 20'000, 1, 100'000'000, "blocks", "of long life that each thread holds"},
       {"remote", 5, 0, 100, "%", "of the blocks are freed by another thread"},
@@ -128,7 +128,8 @@ struct mixed {
       w.operations += 2 * static_cast<std::uint64_t>(allocations);
       for (std::size_t i = 0; i < held; ++i) dispose(mine[i]);
       for (unsigned step = 1; step < r.threads; ++step) send((w.id + step) % r.threads, object{.last = true});
-      for (idle.reset(); senders != 0;) {
+      idle.reset();
+      while (senders != 0) {
         if (receive()) idle.reset();
         else idle.wait();
       }

@@ -10,7 +10,7 @@ struct object_sizes {
       {"low", 4, 0, 30, "", "the first interval is [2^low, 2^(low+2)) bytes"},
       {"high", 20, 0, 30, "", "the last interval is [2^high, 2^(high+2)) bytes"},
       {"step", 2, 1, 30, "", "from one exponent to the next"},
-      {"cycles", 25, 1, 1'000'000, "cycles", "of each interval: allocate 2^x KB, access, free the former ones"},
+      {"cycles", 50, 1, 1'000'000, "cycles", "of each interval: allocate 2^x KB, access, free the former ones"},
       {"floor", 1 << 20, 0, 1LL << 40, "bytes", "a cycle allocates at least this much"},
       {"cap", 4 << 20, 1024, 1LL << 40, "bytes", "and at most this much, or one block"},
       {"touch", 2, 0, 3, "", "what is written and read of a block between its stamps", touch_choices},

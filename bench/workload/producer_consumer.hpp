@@ -13,7 +13,7 @@ struct producer_consumer {
        "ring|pairs|all"},
       {"min", 16, 16, 1 << 20, "bytes", "smallest block"},
       {"max", 512, 16, 1 << 20, "bytes", "greatest block"},
-      {"objects", 2'500'000, 1, 1'000'000'000, "blocks",
+      {"objects", 7'000'000, 1, 1'000'000'000, "blocks",
        "allocated by each producer; with shape all, by all together"},
       {"remote", 100, 0, 100, "%", "of the blocks are passed on; the others are freed at home (not for shape all)"},
       {"capacity", 1024, 2, 1 << 20, "blocks", "of each queue, a power of two"},
@@ -21,7 +21,7 @@ struct producer_consumer {
   static constexpr preset presets[] = {
       {"scalloc", "scalloc, figure 9: 16 to 512 bytes, all share with all",
        "shape=all min=16 max=512 objects=10000000"},
-      {"scalloc-scaled", "scalloc, figure 9, shorter", "shape=all min=16 max=512 objects=1500000"},
+      {"scalloc-scaled", "scalloc, figure 9, shorter", "shape=all min=16 max=512 objects=3000000"},
       {"pairs", "half of the threads allocate, half free", "shape=pairs"},
       {"half-remote", "half of the frees are remote", "shape=ring remote=50"},
       {"smoke", "for tests", "objects=3000 capacity=64"},
@@ -106,7 +106,8 @@ struct producer_consumer {
         w.operations += 2 * objects;
         send(message{});
       }
-      for (idle.reset(); receiving;) {
+      idle.reset();
+      while (receiving) {
         if (receive()) idle.reset();
         else idle.wait();
       }
@@ -173,7 +174,8 @@ struct producer_consumer {
       }
       w.operations += 2 * objects;
       send(message{});
-      for (idle.reset(); senders != 0;) {
+      idle.reset();
+      while (senders != 0) {
         if (receive()) idle.reset();
         else idle.wait();
       }

@@ -11,7 +11,7 @@ struct realloc_growth {
       {"step_to", 512 << 10, 8, 1LL << 32, "bytes", "end of the steps"},
       {"step", 48, 1, 1 << 20, "bytes", "of a step"},
       {"buffers", 4, 1, 10'000, "buffers", "of each thread that grow side by side"},
-      {"repeats", 6, 1, 1'000'000, "times", "from 4 bytes to the end"},
+      {"repeats", 4, 1, 1'000'000, "times", "from 4 bytes to the end"},
   };
   static constexpr preset presets[] = {
       {"gigabyte", "4 bytes to 1 GB by doubling, one buffer", "shape=double double_to=1G buffers=1 repeats=1"},

@@ -9,7 +9,7 @@ struct threadtest {
       {"size", 64, 1, 1 << 20, "bytes", "size of every block"},
       {"blocks", 100'000, 1, 100'000'000, "blocks", "allocated and freed in a round"},
       {"each", 0, 0, 1, "", "whether `blocks` is for all threads together, or for each of them", "together|thread"},
-      {"rounds", 120, 1, 1'000'000, "rounds", "per thread"},
+      {"rounds", 240, 1, 1'000'000, "rounds", "per thread"},
       {"work", 0, 0, 1'000'000, "steps", "local work after each malloc and before each free"},
       {"order", 0, 0, 1, "", "the order of the frees, relative to that of the mallocs", "forward|backward"},
   };
@@ -18,7 +18,7 @@ struct threadtest {
        "size=64 blocks=100000 each=together rounds=10000"},
       {"scalloc-span-pool", "scalloc, figure 13: as figure 6 with 256 bytes",
        "size=256 blocks=100000 each=together rounds=10000"},
-      {"scalloc-span-pool-scaled", "figure 13, shorter", "size=256 blocks=100000 each=together rounds=40"},
+      {"scalloc-span-pool-scaled", "figure 13, shorter", "size=256 blocks=100000 each=together rounds=60"},
       {"michael", "Michael, figure 8b: 100 times 100,000 blocks of 8 bytes, in order",
        "size=8 blocks=100000 each=thread rounds=100"},
       {"michael-scaled", "Michael, figure 8b, shorter", "size=8 blocks=100000 each=thread rounds=60"},
