@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -73,7 +74,8 @@ void* allocate(std::size_t size, std::size_t alignment = 16) {
     return nullptr;
   }
   if (now && f == fault::oldest && mine.guard != nullptr) return mine.guard;
-  if (now && f == fault::twice && mine.newest != nullptr && mine.newest_size >= size) return mine.newest;
+  if (now && f == fault::twice && mine.newest != nullptr && mine.newest_size >= size && size != 0)
+    return mine.newest;
   const std::size_t rounded = (size + 15) / 16 * 16;
   const std::size_t lost = f == fault::short_block && gettid() != getpid() && mine.calls > 10 ? 32 : 0;
   char* memory = take(rounded + header - lost + (alignment > 16 ? alignment : 0));
@@ -97,9 +99,13 @@ extern "C" {
 void* malloc(std::size_t size) { return allocate(size); }
 
 void free(void* block) {
-  if (block != nullptr && chosen() == fault::scribble && gettid() != getpid() && ++mine.frees % 7 == 0 &&
-      mine.newest != nullptr && mine.newest_size >= 4) {
-    std::memset(mine.newest, 0x5a, 4);
+  if (block == nullptr) return;
+  if (block == mine.newest) {
+    mine.newest = mine.guard;
+    mine.newest_size = 0;
+  }
+  if (chosen() == fault::scribble && gettid() != getpid() && ++mine.frees % 7 == 0 && mine.newest != nullptr) {
+    std::memset(mine.newest, 0x5a, mine.newest_size == 0 ? 8 : std::min<std::size_t>(mine.newest_size, 4));
   }
 }
 
