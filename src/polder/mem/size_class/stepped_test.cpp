@@ -11,7 +11,9 @@ TEST(stepped, every_size_gets_the_smallest_class_that_holds_it) {
     ASSERT_GE(c, 1u) << n;
     ASSERT_LE(c, stepped::count) << n;
     ASSERT_GE(stepped::size(c), n) << n;
-    if (c > 1) ASSERT_LT(stepped::size(c - 1), n) << n;
+    if (c > 1) {
+      ASSERT_LT(stepped::size(c - 1), n) << n;
+    }
   }
 }
 
