@@ -52,7 +52,7 @@ door_test() {
   for preset in $presets; do
     names=$(sed -n "s/^$preset //p" "$listing.chosen")
     [ -n "$names" ] || continue
-    need_build "$preset" all
+    need_build "$preset" $(targets_of "$preset" $names)
     pattern=$(printf '%s\n' "$names" | sed 's/[.+]/\\&/g' | paste -sd '|' -)
     note "testing $preset: $(printf '%s\n' "$names" | wc -l) tests"
     # A whole preset needs no pattern, and a long one would not fit ctest's.
@@ -78,6 +78,21 @@ in_preset() {
     asan | ubsan | tsan) grep ' unit\.' || true ;;
     *) cat ;;
   esac
+}
+
+# targets_of PRESET TEST…: a few tests need their own programs and the heaps; a test without a program of its own, or
+# many tests, need everything.
+targets_of() {
+  preset=$1
+  shift
+  targets="polder_heaps"
+  if [ $# -gt 12 ]; then echo all; return 0; fi
+  for name in "$@"; do
+    if ! grep -q "^build test\.${name%@*}: phony" "$root/build/$preset/build.ninja"; then echo all; return 0; fi
+    targets="$targets test.${name%@*}"
+  done
+  grep -q '^build polder_heaps: phony' "$root/build/$preset/build.ninja" || targets=${targets#polder_heaps }
+  printf '%s\n' $targets | LC_ALL=C sort -u
 }
 
 # choose_tests LISTING NAME…: the lines of the listing that a NAME means. A NAME is a suite, a test, a test on all heaps
