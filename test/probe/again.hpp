@@ -128,6 +128,7 @@ bool passes(const char* name, const char* const* args, const char* const* settin
   auto result = run_again(args, settings, seconds, prepare);
   char how[128];
   result.describe(how, sizeof how);
+  if (result.err_size && result.err[result.err_size - 1] == '\n') result.err[--result.err_size] = 0;
   if (result.passed()) {
     say("%-40s ok%s%s", name, result.err_size ? ": " : "", result.err_size ? result.err : "");
   } else {

@@ -1,0 +1,24 @@
+#pragma once
+// documented_calls — the system calls a heap may make once it is warm (requirement 17). Who sandboxes a program on
+// Polder has to allow these and nothing more for its sake.
+#include <sys/syscall.h>
+
+namespace polder::faults {
+
+inline constexpr long documented_calls[] = {
+    SYS_mmap,           // more address space, huge blocks
+    SYS_munmap,         // huge blocks given back
+    SYS_mprotect,       // commits more of the arena
+    SYS_madvise,        // decay, prefault
+    SYS_mremap,         // realloc of huge blocks
+    SYS_membarrier,     // claims an idle thread's cache
+    SYS_clock_gettime,  // decay; the vDSO normally answers
+};
+
+// What the test itself and libc's threads need beside.
+inline constexpr long tolerated_calls[] = {
+    SYS_exit_group,      SYS_exit,           SYS_write, SYS_futex,  SYS_rt_sigreturn, SYS_clone, SYS_clone3,
+    SYS_set_robust_list, SYS_rt_sigprocmask, SYS_rseq,  SYS_gettid,
+};
+
+}  // namespace polder::faults

@@ -1,0 +1,102 @@
+// Requirement 17: what the heap may use but must not need. Each is refused by the kernel from the exec on, with ENOSYS
+// and with EPERM, and everything works; glibc's rseq registration is turned off as well.
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <cstddef>
+
+#include "../probe/again.hpp"
+#include "scenario.hpp"
+
+using namespace polder;
+
+struct optional_call {
+  const char* name;
+  long number;
+};
+
+static constexpr optional_call optional_calls[] = {
+    {"membarrier", SYS_membarrier},
+    {"getrandom", SYS_getrandom},
+    {"prctl", SYS_prctl},
+    {"rseq", SYS_rseq},
+    {"getcpu", SYS_getcpu},
+    {"mbind", SYS_mbind},
+    {"set_mempolicy", SYS_set_mempolicy},
+    {"get_mempolicy", SYS_get_mempolicy},
+    {"sched_getaffinity", SYS_sched_getaffinity},
+    {"madvise", SYS_madvise},
+    {"mremap", SYS_mremap},
+    {"mincore", SYS_mincore},
+    {"sysinfo", SYS_sysinfo},
+    {"clock_gettime", SYS_clock_gettime},
+    {"sched_yield", SYS_sched_yield},
+    {"prlimit64", SYS_prlimit64},
+    {"gettid", SYS_gettid},
+    {"openat, after which nothing can be read", SYS_openat},
+};
+
+static void refuse(const long* numbers, int count, int error) {
+  sock_filter program[40];
+  unsigned short n = 0;
+  program[n++] = BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr));
+  for (int i = 0; i < count; i++) {
+    program[n++] =
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, unsigned(numbers[i]), static_cast<unsigned char>(count - i), 0);
+  }
+  program[n++] = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+  program[n++] = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | unsigned(error));
+  sock_fprog filter{n, program};
+  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) probe::fail("no seccomp filter");
+}
+
+int main(int argc, char** argv) {
+  ::alarm(150);
+  if (argc > 1) {
+    // openat and prctl are refused here and not before the exec, which the dynamic linker would not survive.
+    if (std::strncmp(argv[1], "late:", 5) == 0) {
+      long number = std::atol(argv[1] + 5);
+      refuse(&number, 1, std::atoi(std::strchr(argv[1] + 5, ':') + 1));
+    }
+    for (std::uint32_t seed = 1; seed <= 3; seed++) {
+      probe::expect(polder::faults::scenario::run(seed) == 0, "req 17: a request failed");
+    }
+    return 0;
+  }
+  if (::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) < 0) probe::skip("no seccomp here");
+
+  int failures = 0;
+  const char* plain[] = {nullptr};
+  const char* work[] = {"work", nullptr};
+  auto count = [&](const char* name, bool passed) {
+    if (!passed) failures++, probe::say("req 17: %s", name);
+  };
+  for (auto& it : optional_calls) {
+    const int errors[] = {ENOSYS, EPERM};
+    for (int error : errors) {
+      char name[96], late[48];
+      std::snprintf(name, sizeof name, "%s refused with %s", it.name, error == ENOSYS ? "ENOSYS" : "EPERM");
+      std::snprintf(late, sizeof late, "late:%ld:%d", it.number, error);
+      const char* after_start[] = {late, nullptr};
+      if (it.number == SYS_openat) {
+        count(name, probe::passes(name, after_start, plain, 20));
+      } else {
+        count(name, probe::passes(name, work, plain, 20, [&] { refuse(&it.number, 1, error); }));
+      }
+    }
+  }
+  count("all at once", probe::passes("all at once refused with ENOSYS", work, plain, 20, [] {
+          long numbers[32];
+          int n = 0;
+          for (auto& it : optional_calls) {
+            if (it.number != SYS_openat && it.number != SYS_sched_yield) numbers[n++] = it.number;
+          }
+          refuse(numbers, n, ENOSYS);
+        }));
+  const char* without_rseq[] = {"GLIBC_TUNABLES=glibc.pthread.rseq=0", nullptr};
+  count("rseq", probe::passes("glibc.pthread.rseq=0", work, without_rseq, 20));
+  return failures ? 1 : 0;
+}
