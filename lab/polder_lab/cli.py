@@ -202,11 +202,12 @@ def explain(name: str, build: Path | None) -> None:
     if name not in found:
         raise heaps_missing(name, where) if not where.registry.exists() else unknown("heap", name, found)
     h = found[name]
-    facts = (("paper" if h.paper else "year", paper(h)), ("progress", h.progress), ("library", str(h.library) if h.present and h.library else ""),
-             ("missing", f"apt-get install {h.package}" if not h.present and h.package else "not built" if not h.present else ""),
+    missing = "" if h.present else f"apt-get install {h.package}" if h.package else "not built"
+    compare_with = {"system": "every comparison is against it", "peer": f"./polder compare --heaps {h.name}"}
+    facts = (("paper" if h.paper else "year", paper(h)), ("progress", h.progress),
+             ("library", str(h.library) if h.present and h.library else ""), ("missing", missing),
              ("run", f"./polder run --heap {h.name} -- CMD" if h.kind == "polder" else ""),
-             ("compare", f"./polder compare --heaps {h.name}" if h.kind == "peer" else f"./polder compare --heaps {h.name} -- CMD"
-              if h.kind == "polder" else "every comparison is against it"))
+             ("compare", compare_with.get(h.kind, f"./polder compare --heaps {h.name} -- CMD")))
     console = terminal()
     console.print(f"{h.name} — {h.title}" if h.title and h.title != h.name else h.name, style="bold", markup=False)
     console.print(f"\n{h.summary}\n", markup=False)

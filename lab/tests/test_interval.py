@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from polder_lab.interval import Ratio, geometric_mean, overall_ratio, paired_ratio, pairwise_means, signed_rank_depth
+from polder_lab.interval import geometric_mean, overall_ratio, paired_ratio, pairwise_means, signed_rank_depth
 
 
 @pytest.mark.parametrize(("rounds", "critical"), [(6, 0), (7, 2), (8, 3), (9, 5), (10, 8), (12, 13), (15, 25), (20, 52), (25, 89)])
@@ -18,7 +18,8 @@ def test_depth_is_that_of_the_printed_tables(rounds: int, critical: int) -> None
 def test_too_few_rounds_give_no_interval(rounds: int) -> None:
     assert signed_rank_depth(rounds) == 0
     ratio = paired_ratio([2.0] * rounds, [1.0] * rounds)
-    assert ratio == Ratio(pytest.approx(2.0), None, None)
+    assert (ratio.low, ratio.high) == (None, None)
+    assert ratio.value == pytest.approx(2.0)
     assert ratio.verdict == ""
 
 
@@ -33,13 +34,15 @@ def test_an_interval_by_hand() -> None:
     assert math.log(ratio.value) == pytest.approx(4)
     assert ratio.low is not None
     assert ratio.high is not None
-    assert (math.log(ratio.low), math.log(ratio.high)) == (pytest.approx(2), pytest.approx(6))
+    assert math.log(ratio.low) == pytest.approx(2)
+    assert math.log(ratio.high) == pytest.approx(6)
 
 
 def test_pairs_cancel_what_a_round_shares() -> None:
     mood = [1.0, 5.0, 2.0, 9.0, 3.0, 4.0, 7.0]
     ratio = paired_ratio([0.8 * m for m in mood], mood)
-    assert (ratio.value, ratio.low, ratio.high) == (pytest.approx(0.8),) * 3
+    for end in (ratio.value, ratio.low, ratio.high):
+        assert end == pytest.approx(0.8)
     assert ratio.verdict == "better"
 
 
