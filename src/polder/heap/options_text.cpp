@@ -87,11 +87,19 @@ text trimmed(text s) {
   return s;
 }
 
+// What to go by when a user errs: the case of letters does not count, and a key may be cut short.
+unsigned distance(text key, text name) {
+  return std::min(edit_distance(key, name), edit_distance(key, first(name, key.size())) + 1);
+}
+
 const option_key& nearest(text key) {
-  return *std::min_element(std::begin(option_keys), std::end(option_keys),
-                           [&](const option_key& a, const option_key& b) {
-                             return edit_distance(key, a.name) < edit_distance(key, b.name);
-                           });
+  char small[32];
+  const text lower{small, std::min(key.size(), sizeof small)};
+  for (std::size_t i = 0; i < lower.size(); ++i)
+    small[i] = char(key[i] >= 'A' && key[i] <= 'Z' ? key[i] | 0x20 : key[i]);
+  return *std::min_element(
+      std::begin(option_keys), std::end(option_keys),
+      [&](const option_key& a, const option_key& b) { return distance(lower, a.name) < distance(lower, b.name); });
 }
 
 }  // namespace

@@ -21,14 +21,7 @@ POLDER_PUBLIC size_t polder_malloc_batch(size_t size, size_t count, void** block
   return had;
 }
 
-POLDER_PUBLIC void polder_free_batch(void** blocks, size_t count) noexcept {
-  void** const end = blocks + count;
-  while (blocks != end) {  // runs between null pointers, as a rule one
-    void** const stop = std::find(blocks, end, nullptr);
-    if (stop != blocks) instance.deallocate_batch(blocks, size_t(stop - blocks));
-    blocks = stop == end ? end : stop + 1;
-  }
-}
+POLDER_PUBLIC void polder_free_batch(void** blocks, size_t count) noexcept { instance.deallocate_batch(blocks, count); }
 
 POLDER_PUBLIC struct polder_allocation polder_allocate_at_least(size_t size) noexcept {
   void* const p = instance.allocate(size);
