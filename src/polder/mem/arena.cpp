@@ -70,7 +70,8 @@ arena::reservation arena::reserve(std::size_t front, std::size_t wanted, std::si
 
 void arena::abandon(const reservation& r) noexcept { os::unmap(r.start, r.bytes); }
 
-arena::arena(const reservation& r) noexcept : reservation_(r), bytes_(r.arena_bytes), page_(r.page) {
+arena::arena(const reservation& r, std::byte* map_root) noexcept
+    : reservation_(r), bytes_(r.arena_bytes), page_(r.page), map_(map_root) {
   const layout l = lay_out(r.front, r.arena_bytes, r.chunks, r.page);
   chunks_ = reinterpret_cast<mem::chunk*>(r.start + l.chunks_at);
   summaries_ = reinterpret_cast<atomic<std::uint64_t>*>(r.start + l.summaries_at);

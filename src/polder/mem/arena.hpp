@@ -57,8 +57,8 @@ class arena {
   static reservation reserve(std::size_t front, std::size_t wanted, std::size_t page) noexcept;
   static void abandon(const reservation& r) noexcept;
 
-  // Opens the first chunk. `r` must be what reserve returned.
-  explicit arena(const reservation& r) noexcept;
+  // `r` must be what reserve returned; `map_root` lies in its front and is zeroed (radix_map::root_bytes).
+  arena(const reservation& r, std::byte* map_root) noexcept;
 
   std::byte* base() const { return base_; }
   std::size_t bytes() const { return bytes_; }  // of the main arena

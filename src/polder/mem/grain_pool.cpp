@@ -21,26 +21,73 @@ void for_each_run(std::uint64_t bits, F f) {
   }
 }
 
+// Calls f(chunk, position, length) for the part of a run in each of its chunks; f returns false to stop.
+template <class F>
+bool for_each_part(grain first, unsigned n, F f) {
+  while (n != 0) {
+    const unsigned at = position_in_chunk(first);
+    const unsigned here = n < grains_per_chunk - at ? n : grains_per_chunk - at;
+    if (!f(chunk_of(first), at, here)) return false;
+    first += here;
+    n -= here;
+  }
+  return true;
+}
+
 }  // namespace
 
+// Bit i of the result: some bit of `word` in i … i+n-1 is set.
+constexpr std::uint64_t starts_that_touch(std::uint64_t word, unsigned n) {
+  for (unsigned have = 1; have < n;) {
+    const unsigned step = have < n - have ? have : n - have;
+    word |= word >> step;
+    have += step;
+  }
+  return word;
+}
+
 // Position of a run of n free grains in chunk c, now ours; run_bitmap::none if there is none.
-unsigned grain_pool::take_in(chunk_number c, unsigned n, bool dirty_only) noexcept {
+unsigned grain_pool::take_in(chunk_number c, unsigned n, want w) noexcept {
   chunk& k = arena_.chunk(c);
   for (;;) {
-    const std::uint64_t taken = k.taken.taken();
-    const std::uint64_t unwanted = dirty_only ? ~k.dirty.load(order::relaxed) : 0;
-    const unsigned at = run_bitmap::first_fit(taken | unwanted, n);
-    if (at == run_bitmap::none) return at;
+    const std::uint64_t dirty = w == want::any ? 0 : k.dirty.load(order::relaxed);
+    const std::uint64_t open = ~k.taken.taken();
+    std::uint64_t starts = starts_of_runs(w == want::dirty ? open & dirty : open, n);
+    if (w == want::dirty_in_part) starts &= starts_that_touch(dirty, n);
+    if (starts == 0) return run_bitmap::none;
+    const unsigned at = unsigned(std::countr_zero(starts));
     if (k.taken.try_take_at(at, n)) return at;
   }
 }
 
-grain_pool::run grain_pool::taken(chunk_number c, unsigned at, unsigned n) noexcept {
-  chunk& k = arena_.chunk(c);
-  const std::uint64_t mask = ones(at, n);
-  const bool zero = (k.dirty.load(order::relaxed) & mask) == 0;  // stable: the grains are ours
-  if (!zero) k.dirty.fetch_and(~mask, order::relaxed);
-  return {c * grains_per_chunk + at, zero};
+void grain_pool::count_change(std::int64_t taken, std::int64_t dirty) noexcept {
+  count_.fetch_add(std::uint64_t(taken) * (std::uint64_t{1} << 32) + std::uint64_t(dirty), order::relaxed);
+}
+
+bool grain_pool::too_much_spare() const noexcept {
+  const std::uint64_t n = count_.load(order::relaxed);
+  return std::uint32_t(n) > 4 * grains_per_chunk + (n >> 32) / 4;
+}
+
+// What is known of grains that have just become ours.
+grain_pool::run grain_pool::taken(grain first, unsigned n) noexcept {
+  unsigned dirty_ones = 0;
+  for_each_part(first, n, [&](chunk_number c, unsigned at, unsigned here) {
+    chunk& k = arena_.chunk(c);
+    const std::uint64_t dirty = k.dirty.load(order::relaxed) & ones(at, here);
+    if (dirty != 0) k.dirty.fetch_and(~dirty, order::relaxed);
+    dirty_ones += unsigned(std::popcount(dirty));
+    return true;
+  });
+  count_change(n, -std::int64_t{dirty_ones});
+  if (dirty_ones < n && too_much_spare()) purge_spare(n - dirty_ones);
+  return {first, dirty_ones == 0};
+}
+
+void grain_pool::purge_spare(std::size_t grains) noexcept {
+  chunk_number from = spare_from_.load(order::relaxed);
+  purge({.what = which::all, .budget = grains * grain_size}, from);
+  spare_from_.store(from, order::relaxed);
 }
 
 // Chunks whose summary bit is set, from `begin` upwards, then the extra ones; f returns true to stop.
@@ -65,10 +112,10 @@ bool grain_pool::for_each_dirty_chunk(chunk_number begin, F f) noexcept {
   return sweep(begin > extra ? begin : extra, extra + arena_.extra_open());
 }
 
-grain grain_pool::take_dirty(unsigned n, chunk_number& hint) noexcept {
+grain grain_pool::take_dirty(unsigned n, want w, chunk_number& hint) noexcept {
   grain found = 0;
   const auto try_chunk = [&](chunk_number c) {
-    const unsigned at = take_in(c, n, true);
+    const unsigned at = take_in(c, n, w);
     if (at != run_bitmap::none) {
       found = c * grains_per_chunk + at;
       hint = c;
@@ -95,66 +142,118 @@ void grain_pool::note_dirty(chunk_number c) noexcept {
 }
 
 grain_pool::run grain_pool::take(unsigned n, chunk_number& hint) noexcept {
-  if (const grain g = take_dirty(n, hint)) return taken(chunk_of(g), position_in_chunk(g), n);
-  const auto sweep = [&](chunk_number from, chunk_number to) -> run {
+  return n <= grains_per_chunk ? take_short(n, hint) : take_long(n);
+}
+
+grain_pool::run grain_pool::take_short(unsigned n, chunk_number& hint) noexcept {
+  if (std::uint32_t(count_.load(order::relaxed)) != 0) {
+    grain g = take_dirty(n, want::dirty, hint);
+    if (g == 0 && n > 1) g = take_dirty(n, want::dirty_in_part, hint);
+    if (g != 0) return taken(g, n);
+  }
+  const auto sweep = [&](chunk_number from, chunk_number to) -> grain {
     for (chunk_number c = from; c < to; ++c) {
       if (!arena_.ready(c)) continue;
-      const unsigned at = take_in(c, n, false);
-      if (at != run_bitmap::none) {
-        hint = c;
-        return taken(c, at, n);
-      }
+      const unsigned at = take_in(c, n, want::any);
+      if (at == run_bitmap::none) continue;
+      hint = c;
+      return c * grains_per_chunk + at;
     }
-    return {};
+    return 0;
   };
   atomic<chunk_number>& lowest = lowest_[scale_of(n)];
   for (;;) {
     const chunk_number open = arena_.main_open();
     chunk_number from = lowest.load(order::relaxed);
     if (from > open) from = 0;
-    if (const run r = sweep(from, open); r.first != 0) {
-      // Only where n is the scale's own size does failure below mean that nobody of this scale is served there.
-      if (std::has_single_bit(n)) lowest.cas(from, chunk_of(r.first), order::relaxed, order::relaxed);
-      return r;
-    }
-    if (std::has_single_bit(n)) lowest.cas(from, open, order::relaxed, order::relaxed);
+    const grain g = sweep(from, open);
+    // Only where n is the scale's own size does failure below mean that nobody of this scale is served there.
+    if (std::has_single_bit(n)) lowest.cas(from, g != 0 ? chunk_of(g) : open, order::relaxed, order::relaxed);
+    if (g != 0) return taken(g, n);
     const chunk_number extra = arena_.main_chunks();
-    if (const run r = sweep(extra, extra + arena_.extra_open()); r.first != 0) return r;
+    if (const grain e = sweep(extra, extra + arena_.extra_open())) return taken(e, n);
     if (!arena_.open_more(n)) break;
   }
   // The system refuses more room. The hints may have hidden something: look everywhere before saying so.
-  if (const run r = sweep(0, arena_.main_open()); r.first != 0) return r;
+  if (const grain g = sweep(0, arena_.main_open())) return taken(g, n);
   return {};
 }
 
+// How many grains from `first` on are free, as far as is known; looks no further than `wanted`.
+unsigned grain_pool::free_from(grain first, unsigned wanted) const noexcept {
+  unsigned n = 0;
+  for_each_part(first, wanted, [&](chunk_number c, unsigned at, unsigned here) {
+    if (c >= arena_.main_open()) return false;
+    const unsigned open = unsigned(std::countr_zero(arena_.chunk(c).taken.taken() >> at));
+    n += open < here ? open : here;
+    return open >= here;
+  });
+  return n;
+}
+
+// All of a run that may lie across chunks, or nothing.
+bool grain_pool::try_take_range(grain first, unsigned n) noexcept {
+  unsigned had = 0;
+  const bool all = for_each_part(first, n, [&](chunk_number c, unsigned at, unsigned here) {
+    if (!arena_.chunk(c).taken.try_take_at(at, here)) return false;
+    had += here;
+    return true;
+  });
+  if (!all)
+    for_each_part(first, had, [&](chunk_number c, unsigned at, unsigned here) {
+      return arena_.chunk(c).taken.give(at, here);
+    });
+  return all;
+}
+
+// The lowest run that begins with the free end of a chunk. Main arena only: extra chunks have no neighbours.
+grain_pool::run grain_pool::take_long(unsigned n) noexcept {
+  for (;;) {
+    const chunk_number open = arena_.main_open();
+    for (chunk_number c = 0; c < open; ++c) {
+      const unsigned end = unsigned(std::countl_zero(arena_.chunk(c).taken.taken()));
+      if (end == 0) continue;
+      const grain first = (c + 1) * grains_per_chunk - end;
+      const unsigned found = free_from(first, n);
+      if (found == n && try_take_range(first, n)) return taken(first, n);
+      if (found > end) c += (found - end) / grains_per_chunk;  // what was seen free is too short from anywhere in it
+    }
+    if (open >= arena_.main_chunks() || !arena_.open_more(grains_per_chunk)) return {};
+  }
+}
+
 bool grain_pool::extend(grain first, unsigned have, unsigned more, bool& zero) noexcept {
-  const unsigned at = position_in_chunk(first) + have;
-  if (at + more > grains_per_chunk) return false;
-  const chunk_number c = chunk_of(first);
-  if (!arena_.chunk(c).taken.try_take_at(at, more)) return false;
-  zero = taken(c, at, more).zero;
+  const grain next = first + have;
+  if (chunk_of(next) >= arena_.main_chunks()) {
+    if (position_in_chunk(next) + more > grains_per_chunk || position_in_chunk(next) == 0) return false;
+    if (!try_take_range(next, more)) return false;
+  } else if (free_from(next, more) < more || !try_take_range(next, more)) {
+    return false;
+  }
+  zero = taken(next, more).zero;
   return true;
 }
 
 bool grain_pool::give(grain first, unsigned n, bool dirty) noexcept {
-  const chunk_number c = chunk_of(first);
-  const unsigned at = position_in_chunk(first);
-  const std::uint64_t mask = ones(at, n);
-  chunk& k = arena_.chunk(c);
-  if (dirty) {
-    if (k.aged.load(order::relaxed) & mask) k.aged.fetch_and(~mask, order::relaxed);
-    if (k.released.load(order::relaxed) & mask) k.released.fetch_and(~mask, order::relaxed);
-    k.dirty.fetch_or(mask, order::relaxed);  // before the grains are free: run-give publishes it
-  }
-  if (!k.taken.give(at, n)) return false;
-  if (dirty) note_dirty(c);
-  if (c < arena_.main_chunks())
-    for (auto& lowest : lowest_) {
-      chunk_number known = lowest.load(order::relaxed);
-      while (c < known && !lowest.cas(known, c, order::relaxed, order::relaxed)) {
-      }
+  count_change(-std::int64_t{n}, dirty ? n : 0);
+  return for_each_part(first, n, [&](chunk_number c, unsigned at, unsigned here) {
+    const std::uint64_t mask = ones(at, here);
+    chunk& k = arena_.chunk(c);
+    if (dirty) {
+      if (k.aged.load(order::relaxed) & mask) k.aged.fetch_and(~mask, order::relaxed);
+      if (k.released.load(order::relaxed) & mask) k.released.fetch_and(~mask, order::relaxed);
+      k.dirty.fetch_or(mask, order::relaxed);  // before the grains are free: run-give publishes it
     }
-  return true;
+    if (!k.taken.give(at, here)) return false;
+    if (dirty) note_dirty(c);
+    if (c < arena_.main_chunks())
+      for (auto& lowest : lowest_) {
+        chunk_number known = lowest.load(order::relaxed);
+        while (c < known && !lowest.cas(known, c, order::relaxed, order::relaxed)) {
+        }
+      }
+    return true;
+  });
 }
 
 std::size_t grain_pool::purge_chunk(chunk_number c, const purge_options& o) noexcept {
@@ -173,6 +272,7 @@ std::size_t grain_pool::purge_chunk(chunk_number c, const purge_options& o) noex
     const os::discarded how = o.lazily ? os::discard_lazily(p, length) : os::discard_now(p, length);
     if (how == os::discarded::zeroed && *mark == 0) {
       k.dirty.fetch_and(~mask, order::relaxed);
+      count_change(0, -std::int64_t(n));
       bytes += length;
     } else if (how == os::discarded::lazily) {
       k.released.fetch_or(mask, order::relaxed);

@@ -10,8 +10,11 @@
 //              constant.
 //
 // A free grain is clean (reads as zero, holds no memory) or dirty. Who takes prefers dirty ones near its hint, then any
-// dirty one, then clean ones, then new chunks. purge() turns dirty into clean, after it has taken the grains itself, so
-// that nobody can have them meanwhile.
+// dirty one, then, for a run, one that is dirty in part, then clean ones, then new chunks. purge() turns dirty into
+// clean, after it has taken the grains itself, so that nobody can have them meanwhile.
+//
+// Bound: whoever takes clean grains while the dirty free ones are many (spare_allowed) purges as many first; so the
+// pool holds at most that much memory which nobody can use, whatever the sizes asked for.
 //
 // Invariant: every grain is taken by exactly one holder or free; a free grain that is not dirty reads as zero.
 #include <cstddef>
@@ -30,7 +33,10 @@ class grain_pool {
 
   explicit grain_pool(arena& a) noexcept : arena_(a) {}
 
-  // Takes n grains in a row, 1 <= n <= grains_per_chunk. `hint` is where the caller took or gave last.
+  // Longest run: beyond, a mapping of its own costs little in comparison.
+  static constexpr unsigned longest = 8 * grains_per_chunk;
+
+  // Takes n grains in a row, 1 <= n <= longest. `hint` is where the caller took or gave last.
   run take(unsigned n, chunk_number& hint) noexcept;
 
   // Takes the n grains that follow a run, if they are free; false: nothing changed. `zero`: they read as zero.
@@ -55,9 +61,17 @@ class grain_pool {
   counts count() const noexcept;  // a snapshot that may be torn
 
  private:
-  unsigned take_in(chunk_number c, unsigned n, bool dirty_only) noexcept;
-  run taken(chunk_number c, unsigned at, unsigned n) noexcept;
-  grain take_dirty(unsigned n, chunk_number& hint) noexcept;
+  enum class want { dirty, dirty_in_part, any };
+  unsigned take_in(chunk_number c, unsigned n, want w) noexcept;
+  run take_short(unsigned n, chunk_number& hint) noexcept;
+  run take_long(unsigned n) noexcept;
+  unsigned free_from(grain first, unsigned wanted) const noexcept;
+  bool try_take_range(grain first, unsigned n) noexcept;
+  run taken(grain first, unsigned n) noexcept;
+  void purge_spare(std::size_t grains) noexcept;
+  grain take_dirty(unsigned n, want w, chunk_number& hint) noexcept;
+  void count_change(std::int64_t taken, std::int64_t dirty) noexcept;
+  bool too_much_spare() const noexcept;
   void note_dirty(chunk_number c) noexcept;
   std::size_t purge_chunk(chunk_number c, const purge_options& o) noexcept;
   template <class F>
@@ -69,6 +83,10 @@ class grain_pool {
   //   order       relaxed: it decides where a search begins, never whether something is found
   static constexpr unsigned scales = 7;
   atomic<chunk_number> lowest_[scales];
+  // count_ — grains taken (upper half) and dirty free ones (lower half).
+  //   written by  takers, givers and purgers, relaxed: a figure to steer by
+  alignas(false_sharing_range) atomic<std::uint64_t> count_;
+  atomic<chunk_number> spare_from_;  // where the purge of spare memory goes on
 };
 
 }  // namespace polder::mem

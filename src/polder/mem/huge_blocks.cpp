@@ -101,13 +101,15 @@ bool huge_blocks::give(std::uint32_t number, const void* p) noexcept {
   arena_.map().store(address(p), 0);
   const std::size_t bytes = r.bytes.get();
   live_.fetch_sub(bytes, order::relaxed);
-  for (auto& slot : cache_) {
-    std::uint64_t none = 0;
-    if (slot.load(order::relaxed) != 0) continue;
-    cached_.fetch_add(bytes, order::relaxed);
-    if (slot.cas(none, cached::make(number, bytes / arena_.page()), order::release, order::relaxed)) return true;  // sync: huge-cache
-    cached_.fetch_sub(bytes, order::relaxed);
-  }
+  const std::size_t cached_before = cached_.fetch_add(bytes, order::relaxed);
+  if (cached_before + bytes <= cache_bytes)
+    for (auto& slot : cache_) {
+      std::uint64_t none = 0;
+      if (slot.load(order::relaxed) != 0) continue;
+      const std::uint64_t entry = cached::make(number, bytes / arena_.page());
+      if (slot.cas(none, entry, order::release, order::relaxed)) return true;  // sync: huge-cache
+    }
+  cached_.fetch_sub(bytes, order::relaxed);
   unmap(number);
   return true;
 }

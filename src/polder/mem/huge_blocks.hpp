@@ -20,7 +20,11 @@ class huge_blocks {
     bool zero = false;
   };
 
-  explicit huge_blocks(arena& a) noexcept : arena_(a) {}
+  // Bytes of zeroed memory, aligned to a cache line, for the directory of records; not touched before it is used.
+  static constexpr std::size_t directory_bytes = 1024 * sizeof(void*);
+
+  huge_blocks(arena& a, std::byte* directory) noexcept
+      : arena_(a), record_blocks_(reinterpret_cast<atomic<record*>*>(directory)) {}
 
   // At least n bytes at a multiple of `alignment`; null when the system refuses.
   block_info take(std::size_t n, std::size_t alignment) noexcept;
@@ -37,6 +41,9 @@ class huge_blocks {
 
   // Gives cached mappings back that were there at the step before, or all. Bytes.
   std::size_t purge(bool all) noexcept;
+
+  // Freed mappings beyond this many bytes are unmapped at once.
+  static constexpr std::size_t cache_bytes = 32 * MiB;
 
   std::size_t live_bytes() const noexcept { return live_.load(order::relaxed); }
   std::size_t cached_bytes() const noexcept { return cached_.load(order::relaxed); }
@@ -65,13 +72,13 @@ class huge_blocks {
   void unmap(std::uint32_t number) noexcept;
 
   static constexpr std::uint32_t records_per_block = 1024;
-  static constexpr std::uint32_t max_blocks = 1024;  // 2^20 huge blocks at a time: 4 TiB and more
+  static constexpr std::uint32_t max_blocks = directory_bytes / sizeof(void*);  // 2^20 huge blocks at a time
   static constexpr unsigned cache_slots = 32;
 
   arena& arena_;
   // record_blocks_ — tables of records, mapped one by one and never given back.
   //   order  huge-records: the installing CAS publishes the zeroed table
-  atomic<record*> record_blocks_[max_blocks];
+  atomic<record*>* record_blocks_;
   atomic<std::uint32_t> numbers_{0};  // handed out so far, 1 …
   index_stack free_numbers_;
   // cache_ — freed mappings.

@@ -18,6 +18,10 @@ namespace polder::mem {
 
 class radix_map {
  public:
+  // Bytes of zeroed memory, aligned to a cache line, that a map needs at `root`; it is not touched before it is used.
+  static constexpr std::size_t root_bytes = (std::size_t{1} << (57 - grain_shift - 30)) * sizeof(void*);
+  explicit radix_map(std::byte* root) noexcept : root_(reinterpret_cast<atomic<middle*>*>(root)) {}
+
   // 0 where nothing was stored.
   std::uint32_t find(std::uintptr_t a) const noexcept {
     if (a >> address_bits != 0) return 0;
@@ -67,7 +71,7 @@ class radix_map {
   //   order       radix-node: the release of the installing CAS publishes the zeroed node
   //               radix-value: what the value stands for was written before it was stored
   //   ABA         no: a slot changes once
-  std::array<atomic<middle*>, std::size_t{1} << (address_bits - grain_shift - 30)> root_;
+  atomic<middle*>* root_;
 };
 
 }  // namespace polder::mem

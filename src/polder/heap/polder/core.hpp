@@ -56,7 +56,9 @@ class core {
   void after_fork_child(lab* own) noexcept;
 
  private:
-  explicit core(const mem::arena::reservation& r, const options& o) noexcept;
+  // The heap's front: this object, then directories that are large, zeroed, and touched only where they are used.
+  struct front;
+  core(const mem::arena::reservation& r, const options& o) noexcept;
 
   // ---- LABs
   static constexpr unsigned labs_per_grain = unsigned(mem::grain_size / 2048);
@@ -121,7 +123,7 @@ class core {
 
   // lab_blocks_ — LABs, a grain of them at a time, never given back.
   //   order  lab-made: the installing CAS publishes zeroed LABs
-  atomic<lab*> lab_blocks_[max_labs / labs_per_grain];
+  atomic<lab*>* lab_blocks_;
   alignas(false_sharing_range) atomic<std::uint32_t> labs_{0};  // made so far
   index_stack idle_full_;   // without a thread, with spans
   index_stack idle_empty_;  // without a thread, most without spans

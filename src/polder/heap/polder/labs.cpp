@@ -8,10 +8,17 @@
 
 namespace polder::heap {
 
+struct core::front {
+  static constexpr std::size_t map_at = align_up(sizeof(core), cache_line);
+  static constexpr std::size_t huge_at = map_at + mem::radix_map::root_bytes;
+  static constexpr std::size_t labs_at = huge_at + mem::huge_blocks::directory_bytes;
+  static constexpr std::size_t bytes = labs_at + max_labs / labs_per_grain * sizeof(atomic<lab*>);
+};
+
 core* core::create(const options& o) noexcept {
   const std::size_t system_page = os::page_size();
   const std::size_t page = o.page_size > system_page ? o.page_size : system_page;
-  const mem::arena::reservation r = mem::arena::reserve(sizeof(core), o.arena_size, page);
+  const mem::arena::reservation r = mem::arena::reserve(front::bytes, o.arena_size, page);
   if (!r.start) return nullptr;
   return new (r.start) core(r, o);
 }
@@ -20,10 +27,11 @@ core::core(const mem::arena::reservation& r, const options& o) noexcept
     : options_(o),
       secret_(os::process_secret()),
       heavy_fences_(os::register_heavy_fence()),
-      arena_(r),
+      arena_(r, r.start + front::map_at),
       grains_(arena_),
-      huge_(arena_),
-      none_{} {
+      huge_(arena_, r.start + front::huge_at),
+      none_{},
+      lab_blocks_(reinterpret_cast<atomic<lab*>*>(r.start + front::labs_at)) {
   options_.arena_size = r.arena_bytes;
   options_.page_size = r.page;
   if (o.thp != thp_policy::madvise) os::advise_huge_pages(arena_.base(), arena_.bytes(), o.thp == thp_policy::on);

@@ -9,7 +9,7 @@ core::had core::allocate_large(mem::chunk_number& hint, std::size_t n, std::size
   if (n > PTRDIFF_MAX || alignment > PTRDIFF_MAX - n) return {};
   const std::size_t wanted = mem::grains_for(n < 1 ? 1 : n);
   const std::size_t slack = alignment > mem::grain_size ? alignment / mem::grain_size - 1 : 0;
-  if (wanted + slack <= mem::grains_per_chunk) {
+  if (wanted + slack <= mem::grain_pool::longest) {
     mem::grain_pool::run r = grains_.take(unsigned(wanted + slack), hint);
     if (r.first != 0) {
       std::byte* const start = arena_.address_of(r.first);
@@ -60,7 +60,7 @@ void* core::try_in_place(const void* p, std::size_t n) noexcept {
   if (g == 0) {
     const std::uint32_t number = huge_.find(p);
     if (number == 0) report_free(p);
-    if (n <= mem::grains_per_chunk * mem::grain_size / 2) return nullptr;  // small again: leave the mapping
+    if (n <= mem::grain_pool::longest * mem::grain_size / 2) return nullptr;  // small again: leave the mapping
     return huge_.resize(number, p, n);
   }
   const std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
@@ -73,7 +73,7 @@ void* core::try_in_place(const void* p, std::size_t n) noexcept {
   if (p != arena_.address_of(g)) report_free(p);
   auto& run = reinterpret_cast<mem::large_run&>(arena_.spans()[g]);
   const std::size_t wanted = mem::grains_for(n);
-  if (n <= mem::size_class::stepped::largest || wanted > mem::grains_per_chunk) return nullptr;
+  if (n <= mem::size_class::stepped::largest || wanted > mem::grain_pool::longest) return nullptr;
   if (wanted < run.grains) {
     const unsigned rest = run.grains - unsigned(wanted);
     run.grains = std::uint32_t(wanted);
