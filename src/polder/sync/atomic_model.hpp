@@ -135,14 +135,21 @@ class atomic {
 
 template <class T>
 class plain {
+  using word = model::word_of<sizeof(T)>;
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) == sizeof(word));
+
  public:
-  plain() : value_(T{}) {}
-  explicit plain(T v) : value_(v) {}
-  T get(model::place at = model::place::current()) const { return value_(model::info(at)).load(); }
-  void set(T v, model::place at = model::place::current()) { value_(model::info(at)).store(v); }
+  plain() : plain(T{}) {}
+  explicit plain(T v) : value_(std::bit_cast<word>(v)) {}
+  T get(model::place at = model::place::current()) const {
+    return std::bit_cast<T>(word(value_(model::info(at)).load()));
+  }
+  void set(T v, model::place at = model::place::current()) {
+    value_(model::info(at)).store(std::bit_cast<word>(v));
+  }
 
  private:
-  rl::var<T> value_;
+  rl::var<word> value_;
 };
 
 }  // namespace polder

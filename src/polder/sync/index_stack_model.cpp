@@ -104,7 +104,11 @@ int main() {
   ok &= passes<aba>(
       {.title = "index_stack: pop against pop, pop, push", .how = search::bounded, .floor = 1'000, .switches = 3});
   ok &= passes<aba>({.title = "index_stack: pop against pop, pop, push", .executions = 30'000});
+  ok &= passes<three_holders>(
+      {.title = "index_stack: three holders", .how = search::bounded, .floor = 1'000, .switches = 2});
   ok &= passes<three_holders>({.title = "index_stack: three holders", .executions = 30'000});
+  ok &= passes<with_taker>(
+      {.title = "index_stack: take_all among holders", .how = search::bounded, .floor = 1'000, .switches = 2});
   ok &= passes<with_taker>({.title = "index_stack: take_all among holders", .executions = 30'000});
   return ok ? 0 : 1;
 }

@@ -219,15 +219,29 @@ struct owner_claimer_poster : rl::test_suite<owner_claimer_poster, 3>, one_lab<2
 int main() {
   using namespace polder::model;
   bool ok = true;
-  ok &= passes<leave_or_post>({.title = "gate: leave or post", .how = search::bounded, .floor = 100});
-  ok &= passes<two_posters>({.title = "gate: two posters", .executions = 60'000});
-  ok &= passes<poster_and_adopter>({.title = "gate: poster and adopter", .executions = 60'000});
+  ok &= passes<leave_or_post>(
+      {.title = "gate: leave or post", .how = search::bounded, .floor = 10'000, .switches = 4});
+  ok &= passes<two_posters>({.title = "gate: two posters", .how = search::bounded, .floor = 10'000, .switches = 3});
+  ok &= passes<two_posters>({.title = "gate: two posters", .executions = 30'000});
+  ok &= passes<poster_and_adopter>(
+      {.title = "gate: poster and adopter", .how = search::bounded, .floor = 10'000, .switches = 3});
+  ok &= passes<poster_and_adopter>({.title = "gate: poster and adopter", .executions = 30'000});
   for (membarrier_world world : {membarrier_world::paired, membarrier_world::systemwide}) {
-    ok &= passes<owner_or_claimer>(
-        {.title = "gate: owner or claimer", .how = search::bounded, .floor = 100, .world = world});
-    ok &= passes<two_claimers>({.title = "gate: two claimers", .executions = 60'000, .world = world});
+    ok &= passes<owner_or_claimer>({.title = "gate: owner or claimer",
+                                    .how = search::bounded,
+                                    .floor = 10'000,
+                                    .switches = 4,
+                                    .world = world});
+    ok &= passes<two_claimers>(
+        {.title = "gate: two claimers", .how = search::bounded, .floor = 10'000, .switches = 3, .world = world});
+    ok &= passes<two_claimers>({.title = "gate: two claimers", .executions = 30'000, .world = world});
+    ok &= passes<owner_claimer_poster>({.title = "gate: owner, claimer, poster",
+                                        .how = search::bounded,
+                                        .floor = 5'000,
+                                        .switches = 2,
+                                        .world = world});
     ok &= passes<owner_claimer_poster>(
-        {.title = "gate: owner, claimer, poster", .executions = 100'000, .world = world});
+        {.title = "gate: owner, claimer, poster", .executions = 60'000, .world = world});
   }
   return ok ? 0 : 1;
 }

@@ -60,6 +60,8 @@ int main() {
   using namespace polder::model;
   bool ok = true;
   ok &= passes<two_takers>({.title = "run_bitmap: two takers", .how = search::complete, .floor = 1'000});
+  ok &= passes<three_takers>(
+      {.title = "run_bitmap: three takers", .how = search::bounded, .floor = 1'000, .switches = 3});
   ok &= passes<three_takers>({.title = "run_bitmap: three takers", .executions = 30'000});
   return ok ? 0 : 1;
 }
