@@ -21,7 +21,9 @@ POLDER_PUBLIC size_t polder_malloc_batch(size_t size, size_t count, void** block
   return had;
 }
 
-POLDER_PUBLIC void polder_free_batch(void** blocks, size_t count) noexcept { instance.deallocate_batch(blocks, count); }
+POLDER_PUBLIC void polder_free_batch(void** blocks, size_t count) noexcept {
+  instance.deallocate_batch(blocks, count);
+}
 
 POLDER_PUBLIC struct polder_allocation polder_allocate_at_least(size_t size) noexcept {
   void* const p = instance.allocate(size);

@@ -52,19 +52,7 @@ void before_fork() { instance.before_fork(); }
 void after_fork_in_parent() { instance.after_fork_parent(); }
 void after_fork_in_child() { instance.after_fork_child(); }
 
-// The words of the first thread are zero until the dynamic linker has copied the TLS images, which it does when all
-// relocations are done; and a relocation may run a program's IFUNC resolver that allocates. So the library has a
-// resolver of its own: it runs when the library is relocated, which is before the program is.
-using function = void();
-void nothing() {}
-extern "C" [[gnu::visibility("hidden"), gnu::used]] function* polder_begin_first_thread() {
-  if (this_thread.lab == nullptr) this_thread.lab = &host::nobody<heap_instance::lab_type>;
-  return nothing;
-}
-[[gnu::ifunc("polder_begin_first_thread")]] void first_thread_begun();
-
 [[gnu::constructor]] void at_start() {
-  first_thread_begun();
   // So that a mistake in the options shows, and the fork handlers are there, before the program begins.
   instance.deallocate(instance.allocate(1));
 }
