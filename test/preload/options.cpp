@@ -1,0 +1,80 @@
+// POLDER_OPTIONS and POLDER_NO_CHILDREN, as a program under the preload sees them (requirements 4 and 23).
+#include <fstream>
+#include <string>
+
+#include "subject.hpp"
+
+namespace {
+
+preload::child_result with(const std::string& options) {
+  return preload::run_child({"/bin/sh", "-c", "echo ran"}, preload::environment({"POLDER_OPTIONS=" + options}), 20);
+}
+
+}  // namespace
+
+int main() {
+  const std::string library = preload::subject_library();
+  preload::tally tally(4);
+
+  struct {
+    const char* options;
+    const char* mentions[2];
+  } const wrong[] = {
+      {"arena_sise=1G", {"arena_sise", "arena_size"}},
+      {"decay=5", {"decay", "decay_ms"}},
+      {"Verbose=1", {"Verbose", "verbose"}},
+      {"populat=1", {"populat", "populate"}},
+      {"verbose=0,releese=free", {"releese", "release"}},
+      {"decay_ms=soon", {"decay_ms", "soon"}},
+      {"arena_size=12Q", {"arena_size", "12Q"}},
+      {"thp=of", {"thp", "of"}},
+      {"release=never", {"release", "never"}},
+      {"page_size=5000", {"page_size", "5000"}},
+      {"stats=maybe", {"stats", "maybe"}},
+      {"decay_ms", {"decay_ms", "decay_ms"}},
+      {"decay_ms=99999999999999999999999999", {"decay_ms", "9999"}},
+  };
+  for (const auto& w : wrong) {
+    const auto r = with(w.options);
+    const std::string what = std::string("POLDER_OPTIONS=") + w.options;
+    tally.check(r.exited(2) && r.out.empty(), what + " must end with status 2", r);
+    tally.check(preload::lines_of(r.err).size() == 1 && r.err.rfind("polder: ", 0) == 0,
+                what + " must say one line", r);
+    for (const char* word : w.mentions)
+      tally.check(r.err.find(word) != std::string::npos, what + " must mention " + word, r);
+  }
+  for (const char* right :
+       {"", "arena_size=0", "arena_size=64G", "arena_size=256M", "decay_ms=0", "decay_ms=100000", "release=free",
+        "release=dontneed", "thp=off", "thp=madvise", "thp=on", "populate=0", "populate=1", "verbose=0", "stats=0",
+        "decay_ms=10,thp=off,populate=0"}) {
+    const auto r = with(right);
+    tally.check(r.exited(0) && r.out == "ran\n" && r.err.empty(),
+                std::string("POLDER_OPTIONS=") + right + " must do its work in silence", r);
+  }
+  const auto verbose = with("verbose=1,decay_ms=777");
+  tally.check(verbose.exited(0) && preload::lines_of(verbose.err).size() == 1 &&
+                  verbose.err.find("decay_ms=777") != std::string::npos,
+              "verbose=1 must print the effective options in one line", verbose);
+  const auto stats = with("stats=1");
+  tally.check(stats.exited(0) && !stats.err.empty() && stats.out == "ran\n",
+              "stats=1 must print statistics at the end", stats);
+
+  auto shell = [&](const std::vector<std::string>& settings) {
+    return preload::run_child(
+        {"/bin/sh", "-c", "echo in:$LD_PRELOAD,$POLDER_NO_CHILDREN; grep -c polder /proc/self/maps; true"},
+        preload::environment(settings), 20);
+  };
+  const auto inherited = shell({});
+  tally.check(inherited.exited(0) && inherited.out.rfind("in:" + std::string(std::getenv("LD_PRELOAD")), 0) == 0,
+              "children inherit the heap", inherited);
+  const auto alone = shell({"POLDER_NO_CHILDREN=1"});
+  tally.check(alone.exited(0) && alone.out == "in:,\n0\n" && alone.err.empty(),
+              "POLDER_NO_CHILDREN=1: children run without the heap", alone);
+  const std::string other = "libm.so.6";
+  for (const std::string& list : {other + ":" + library, library + ":" + other, library + " " + other}) {
+    const auto r = shell({"POLDER_NO_CHILDREN=1", "LD_PRELOAD=" + list});
+    tally.check(r.exited(0) && r.out == "in:" + other + ",\n0\n",
+                "POLDER_NO_CHILDREN=1 keeps other libraries of LD_PRELOAD=" + list, r);
+  }
+  return tally.result();
+}
