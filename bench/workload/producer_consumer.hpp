@@ -13,7 +13,7 @@ struct producer_consumer {
        "ring|pairs|all"},
       {"min", 16, 16, 1 << 20, "bytes", "smallest block"},
       {"max", 512, 16, 1 << 20, "bytes", "greatest block"},
-      {"objects", 7'000'000, 1, 1'000'000'000, "blocks",
+      {"objects", 10'000'000, 1, 1'000'000'000, "blocks",
        "allocated by each producer; with shape all, by all together"},
       {"remote", 100, 0, 100, "%", "of the blocks are passed on; the others are freed at home (not for shape all)"},
       {"capacity", 1024, 2, 1 << 20, "blocks", "of each queue, a power of two"},
