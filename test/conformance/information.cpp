@@ -16,7 +16,8 @@ void mallopt_answer(report& r, std::size_t parameter, std::size_t value) {
 }
 
 // What the fields count is each allocator's affair. What a program may ask: memory in use grows with what is
-// allocated and falls with what is freed, and it grows by at least as much.
+// allocated and falls with what is freed. (A few of the blocks may come from a thread's cache, which glibc counts as in
+// use.)
 template <class Info>
 std::size_t in_use(Info (*ask)()) {
   const Info now = opaque(ask)();
@@ -30,7 +31,7 @@ void info_follows(report& r, Info (*ask)(), std::size_t n, std::size_t count) {
   const std::size_t during = in_use(ask);
   for (std::size_t i = 0; i < count; ++i) subject::free(blocks[i]);
   const std::size_t after = in_use(ask);
-  r.say(during >= before + n * count ? "grows" : "does not grow with allocation");
+  r.say(during >= before + n * count / 4 * 3 ? "grows" : "does not grow with allocation");
   r.say(during - after >= n * count / 2 ? "falls" : "does not fall with free");
   // A program asks how much of the system's memory is held: never less than what is in use.
   const Info now = opaque(ask)();
@@ -44,10 +45,12 @@ void mallinfo2_follows(report& r, std::size_t n, std::size_t count) { info_follo
 void mallinfo_follows(report& r, std::size_t n, std::size_t count) { info_follows(r, &::mallinfo, n, count); }
 #pragma GCC diagnostic pop
 
-// trim answers 1 when it gave memory back, and 0 when there was none to give.
+// trim answers 1 when it gave memory back. When there was none to give, glibc says 0 or, where pages it gave back before
+// still lie in free blocks, 1 once more: not compared.
 void trim(report& r, std::size_t n, std::size_t) {
   ::malloc_trim(0);
-  r.say("nothing to give: %d", ::malloc_trim(0));
+  const int again_at_once = ::malloc_trim(0);
+  if (again_at_once != 0 && again_at_once != 1) r.say("nothing to give: %d", again_at_once);
   constexpr std::size_t count = 100;
   void* blocks[count];
   for (auto& block : blocks) std::memset(block = subject::malloc(n), 1, n);
@@ -71,11 +74,12 @@ void info(report& r, std::size_t option, std::size_t) {
   std::fclose(out);
   subject::free(p);
   r.say("%s", answer == 0 ? "0" : answer > 0 ? ::strerrorname_np(answer) : "-1");
-  // The document element is what glibc's manual promises; what stands inside is each allocator's own.
+  // glibc's manual promises an XML document, and that what stands in it may change.
   if (size != 0)
-    r.say(std::strncmp(text, "<malloc version=\"1\">", 20) == 0 && std::strstr(text, "</malloc>\n") != nullptr
-              ? "a malloc document"
-              : "not a malloc document");
+    r.say(text[0] == '<' && size > 8 && std::strcmp(text + size - 2, ">\n") == 0 &&
+                  std::strstr(text, "\n</") != nullptr
+              ? "a document"
+              : "not a document");
   else r.say("nothing written");
   std::free(text);
 }

@@ -114,8 +114,8 @@ int compare(const char* only) {
   for (bool together : {false, true}) {
     const char* manner = together ? "in one process" : "each in its own process";
     const auto want =
-        run_child(arguments(self, together, only), environment({}, {"LD_PRELOAD", "POLDER_OPTIONS"}), 280);
-    const auto have = run_child(arguments(self, together, only), environment({}), 280);
+        run_child(arguments(self, together, only), environment({}, {"LD_PRELOAD", "POLDER_OPTIONS"}), 400);
+    const auto have = run_child(arguments(self, together, only), environment({}), 400);
     const auto expected = lines_of(want.out);
     const auto found = lines_of(have.out);
     if (!want.exited(0) || expected.empty()) {

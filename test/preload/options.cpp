@@ -7,12 +7,13 @@
 namespace {
 
 preload::child_result with(const std::string& options) {
-  return preload::run_child({"/bin/sh", "-c", "echo ran"}, preload::environment({"POLDER_OPTIONS=" + options}), 20);
+  return preload::run_child({preload::self_path(), "ran"}, preload::environment({"POLDER_OPTIONS=" + options}), 20);
 }
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc == 2) return std::puts(argv[1]) < 0;
   const std::string library = preload::subject_library();
   preload::tally tally(4);
 
