@@ -52,10 +52,15 @@ unsigned grain_pool::take_in(chunk_number c, unsigned n, want w) noexcept {
   for (;;) {
     const std::uint64_t dirty = w == want::any ? 0 : k.dirty.load(order::relaxed);
     const std::uint64_t open = ~k.taken.taken();
-    std::uint64_t starts = starts_of_runs(w == want::dirty ? open & dirty : open, n);
+    const std::uint64_t usable = w == want::dirty ? open & dirty : open;
+    std::uint64_t starts = starts_of_runs(usable, n);
     if (w == want::dirty_in_part) starts &= starts_that_touch(dirty, n);
     if (starts == 0) return run_bitmap::none;
-    const unsigned at = unsigned(std::countr_zero(starts));
+    // Holes that fit exactly first; otherwise single grains from below and runs from above, so that spans, which live
+    // long and scattered, do not cut up the room for runs.
+    const std::uint64_t exact = starts & ~(usable << 1) & ~starts_of_runs(usable, n + 1);
+    if (exact != 0) starts = exact;
+    const unsigned at = unsigned(n == 1 ? std::countr_zero(starts) : 63 - std::countl_zero(starts));
     if (k.taken.try_take_at(at, n)) return at;
   }
 }
@@ -64,9 +69,12 @@ void grain_pool::count_change(std::int64_t taken, std::int64_t dirty) noexcept {
   count_.fetch_add(std::uint64_t(taken) * (std::uint64_t{1} << 32) + std::uint64_t(dirty), order::relaxed);
 }
 
+// Spare memory is worth having in proportion to what is in use: half of it in a small heap, an eighth of a large one.
 bool grain_pool::too_much_spare() const noexcept {
   const std::uint64_t n = count_.load(order::relaxed);
-  return std::uint32_t(n) > 4 * grains_per_chunk + (n >> 32) / 4;
+  const std::uint64_t in_use = n >> 32, spare = std::uint32_t(n);
+  const std::uint64_t half = in_use / 2, eighth = 16 * MiB / grain_size + in_use / 8;
+  return spare > MiB / grain_size + (half < eighth ? half : eighth);
 }
 
 // What is known of grains that have just become ours.
