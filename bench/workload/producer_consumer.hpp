@@ -16,7 +16,7 @@ struct producer_consumer {
       {"objects", 10'000'000, 1, 1'000'000'000, "blocks",
        "allocated by each producer; with shape all, by all together"},
       {"remote", 100, 0, 100, "%", "of the blocks are passed on; the others are freed at home (not for shape all)"},
-      {"capacity", 1024, 2, 1 << 20, "blocks", "of each queue, a power of two"},
+      {"capacity", 1024, 8, 1 << 20, "blocks", "of each queue, a power of two; with shape all, four rounds"},
   };
   static constexpr preset presets[] = {
       {"scalloc", "scalloc, figure 9: 16 to 512 bytes, all share with all",
@@ -135,50 +135,41 @@ struct producer_consumer {
     }
   }
 
+  // In rounds, as ACDC does: everybody makes a few objects and sends them to everybody, itself included, and reads what
+  // it got only when the round of all is there, beginning with a sender chosen at random: anybody may be the last reader.
+  // A queue holds two rounds, which is as far as anybody can be ahead.
   static void all(run& r, std::size_t capacity) {
     const std::size_t min = r.with.size("min");
     const std::size_t max = r.with.size("max");
-    const std::size_t objects = std::max<std::size_t>(1, r.with.size("objects") / r.threads);
+    const std::size_t batch = capacity / 4;
+    const std::size_t rounds = std::max<std::size_t>(1, r.with.size("objects") / r.threads / batch);
     post_office<message> post(r.threads, capacity);
+    mapped_array<message> got(r.threads * batch * r.threads);
 
     r.measure([&](worker& w) {
-      unsigned senders = r.threads - 1;
       patience idle;
-      const auto receive = [&] {
-        bool any = false;
-        for (unsigned from = 0; from < r.threads; ++from) {
-          message m;
-          while (from != w.id && post.between(from, w.id).try_take(m)) {
-            any = true;
-            if (m.block == nullptr) --senders;
-            else read_one(w, m);
-          }
-        }
-        return any;
-      };
+      message* mine = got.begin() + w.id * batch * r.threads;
       const auto send = [&](const message& m) {
-        for (unsigned step = 1; step < r.threads; ++step) {
-          auto& to = post.between(w.id, (w.id + step) % r.threads);
-          for (idle.reset(); !to.try_put(m);) {
-            if (!receive()) idle.wait();
-          }
+        for (unsigned to = 0; to < r.threads; ++to) {
+          for (idle.reset(); !post.between(w.id, to).try_put(m);) idle.wait();
         }
       };
-
-      for (std::size_t i = 0; i < objects; ++i) {
-        message m = fresh(w, min, max);
-        new (m.block) shared_head{{r.threads}, static_cast<std::uint32_t>(m.key)};
-        send(m);
-        read_one(w, m);
-        if (i % 32 == 31) receive();
+      for (std::size_t round = 0; round < rounds; ++round) {
+        for (std::size_t i = 0; i < batch; ++i) {
+          const message m = fresh(w, min, max);
+          new (m.block) shared_head{{r.threads}, static_cast<std::uint32_t>(m.key)};
+          send(m);
+        }
+        const auto first = w.numbers.below(r.threads);
+        for (unsigned from = 0; from < r.threads; ++from) {
+          for (std::size_t i = 0; i < batch; ++i) {
+            message& m = mine[(from + r.threads - first) % r.threads * batch + i];
+            for (idle.reset(); !post.between(from, w.id).try_take(m);) idle.wait();
+          }
+        }
+        for (std::size_t i = 0; i < batch * r.threads; ++i) read_one(w, mine[i]);
       }
-      w.operations += 2 * objects;
-      send(message{});
-      idle.reset();
-      while (senders != 0) {
-        if (receive()) idle.reset();
-        else idle.wait();
-      }
+      w.operations += 2 * batch * rounds;
     });
   }
 };
