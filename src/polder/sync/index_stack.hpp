@@ -103,7 +103,7 @@ class index_stack {
   //                 acquire of pop (both loads: the first and that of a failed CAS) and of take_all makes them
   //                 readable. All writes are RMWs, so an acquire that reads a later push's or pop's word still
   //                 synchronizes with every earlier push: one release sequence. Hence the CAS of a successful pop
-  //                 needs no order of its own.
+  //                 needs no order of its own; it says acquire because compilers want no failure order above it.
   //   ABA         pop reads the link of the top before its CAS. If the top was taken, and pushed again over another
   //                 index, in between, then something was taken and the tag has grown: the CAS fails. It takes 2^32
   //                 removals during one such interval, and the same index on top again, to deceive it. push and

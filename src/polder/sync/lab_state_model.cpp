@@ -7,10 +7,12 @@
 
 namespace {
 
+using polder::atomic;
 using polder::claim;
 using polder::gate;
 using polder::inbox;
 using polder::lab_state;
+using polder::order;
 using polder::plain;
 
 constexpr std::uint64_t limit = 100;
@@ -26,9 +28,18 @@ struct lab {
   inbox<block> in;
   plain<int> data;  // whatever is private: one user at a time, or the checker reports a race
 
+  atomic<int> elsewhere{0};
+
   lab() { door.open_with(limit, key); }
 
   void touch() { data.set(data.get() + 1); }
+
+  // Plain accesses are no scheduling points; this one lets others run between two of them.
+  void touch_for_a_while() {
+    touch();
+    (void)elsewhere.load(order::relaxed);
+    touch();
+  }
 
   // As the one who holds the private data.
   void drain() {
@@ -60,7 +71,7 @@ struct lab {
           what == operation::free ? door.enter_with(key) : door.enter(what == operation::allocate ? 1 : limit);
       inside = inside || door.is_open();  // the slow path is inside, too
       if (inside) {
-        what == operation::collect ? drain() : touch();
+        what == operation::collect ? drain() : touch_for_a_while();
         door.exit();
         return true;
       }
