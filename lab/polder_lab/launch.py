@@ -134,12 +134,11 @@ def with_result(run: Run, output: Path) -> Run:
             return Run(**{**asdict(run), "trouble": joined(run.trouble, result.get("why") or "")
                           or "the workload reports a failure"})
         return Run(**{**asdict(run), "seconds": float(result["seconds"]), "operations": result.get("operations"),
-                      "peak_rss": int(result["peak_rss_kb"]) * 1024,
-                      "minor_faults": int(result.get("minor_faults") or 0), "major_faults": int(result.get("major_faults") or 0),
-                      "user": float(result.get("user_seconds") or run.user), "system": float(result.get("system_seconds") or run.system)})
+                      "peak_rss": int(result["peak_rss_kb"]) * 1024})
     except (IndexError, ValueError, KeyError, TypeError):
         return Run(**{**asdict(run), "trouble": run.trouble or "the workload printed no result"})
 
 
 def joined(trouble: str, why: str) -> str:
-    return f"{trouble} ({why})" if trouble and why else trouble or why
+    """why is the workload's own word; it adds nothing where it only names the signal."""
+    return f"{trouble} ({why})" if trouble and why and not why.startswith("signal ") else trouble or why

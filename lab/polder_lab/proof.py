@@ -14,7 +14,8 @@ from pathlib import Path
 
 from polder_lab.heap import Heap
 
-BOUND = re.compile(r"binding file (\S+) .* to (\S+) \[\d+\]: normal symbol `malloc'")
+BOUND = re.compile(r"binding file (\S+) \[\d+\] to (\S+) \[\d+\]: normal symbol `malloc'")
+LIBRARY = re.compile(r"\.so(\.[0-9.]+)?$")
 
 
 class Witness:
@@ -28,15 +29,21 @@ class Witness:
         return {"LD_DEBUG": "bindings", "LD_DEBUG_OUTPUT": str(self.folder / "bindings")}
 
     def providers(self, pid: int) -> set[str]:
-        """The files that malloc was bound to in one process."""
+        """The files whose malloc one process calls.
+
+        A program linked at a fixed address may lend its own entry for malloc to everybody else's function pointers; that
+        entry jumps to wherever the program itself is bound. A program with a malloc of its own is bound to nobody else,
+        since the program comes first in every search.
+        """
+        bound: dict[str, set[str]] = {}
         file = self.folder / f"bindings.{pid}"
-        found = set()
         if file.exists():
             with file.open(errors="replace") as lines:
                 for line in lines:
                     if "`malloc'" in line and (match := BOUND.search(line)):
-                        found.add(match[2])
-        return found
+                        bound.setdefault(match[1], set()).add(match[2])
+        targets = set().union(*bound.values())
+        return {target for target in targets if LIBRARY.search(target) or not bound.get(target, set()) - {target}}
 
     def processes(self) -> Iterator[int]:
         for file in self.folder.glob("bindings.*"):

@@ -62,3 +62,15 @@ def test_a_child_that_escapes(launcher: Launcher, compiled: Callable[[str], Path
     escape = [*PYTHON[:-1], "import os, subprocess, sys; env = dict(os.environ); env.pop('LD_PRELOAD'); "
               "subprocess.run([sys.executable, '-S', '-c', ''], env=env)"]
     assert objection(launcher, file_heap(compiled("")), escape) == "not served in 1 of the child processes"
+
+
+def test_an_entry_lent_by_a_fixed_program_is_followed(launcher: Launcher, compiled: Callable[[str], Path], tmp_path: Path) -> None:
+    # The program takes malloc's address in code that is not relocated, so everybody's pointer to malloc is its own entry.
+    shared, source, program = tmp_path / "libpointer.so", tmp_path / "fixed.c", tmp_path / "fixed"
+    (tmp_path / "pointer.c").write_text("#include <stdlib.h>\nvoid* (*pointer)(size_t) = malloc;\n")
+    subprocess.run(["cc", "-shared", "-fPIC", "-fno-builtin", "-o", shared, tmp_path / "pointer.c"], check=True)
+    source.write_text("#include <stdlib.h>\nextern void* (*pointer)(size_t);\n"
+                      "int main(void) { void* (*volatile own)(size_t) = malloc; free(malloc(5)); return own != pointer; }\n")
+    subprocess.run(["cc", "-no-pie", "-fno-pic", "-fno-builtin", "-o", program, source, shared, f"-Wl,-rpath,{tmp_path}"], check=True)
+    assert objection(launcher, file_heap(compiled("")), [str(program)]) == ""
+    assert objection(launcher, SYSTEM, [str(program)]) == ""

@@ -48,6 +48,10 @@ __attribute__((constructor)) static void begin(void) {
 }
 
 __attribute__((destructor)) static void end(void) {
+#ifdef LATER /* the fourth program and those after it crash, when all is printed */
+  int starts = open(getenv("TELL_TO"), O_WRONLY | O_APPEND | O_CREAT, 0644);
+  if (write(starts, "x", 1) < 0 || lseek(starts, 0, SEEK_END) >= 4) abort();
+#endif
 #ifdef CHATTY
   if (write(1, "heap\n", 5) < 0) abort();
 #endif
