@@ -3,6 +3,7 @@
 Debian's Chromium brings a malloc of its own in its executable, which comes before any preloaded one. So this shows that the
 heap does no harm when it is loaded into Chromium's processes, not that it serves them.
 """
+
 import hashlib
 
 import driver

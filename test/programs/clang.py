@@ -1,4 +1,5 @@
 """clang++ compiles this project: the same object bytes."""
+
 import shutil
 
 import compilation

@@ -1,4 +1,5 @@
 """Compiles the project's own sources and one file that pulls in much of the C++ library; the objects must be the same bytes."""
+
 import hashlib
 import shutil
 
@@ -50,8 +51,21 @@ def objects(compiler, options):
         results = {}
         for number, source in enumerate([world.write("large.cpp", LARGE), *sources(world.base, world.full)]):
             target = world.path(f"{number}.o")
-            world.run(compiler, "-std=c++20", "-O2", *options, "-I", world.base / "src", "-I", world.base / "include",
-                      "-c", source, "-o", target, timeout=200)
+            world.run(
+                compiler,
+                "-std=c++20",
+                "-O2",
+                *options,
+                "-I",
+                world.base / "src",
+                "-I",
+                world.base / "include",
+                "-c",
+                source,
+                "-o",
+                target,
+                timeout=200,
+            )
             results[source.name] = hashlib.sha256(target.read_bytes()).hexdigest()
         return results
 

@@ -3,13 +3,14 @@
 The short form leaves out the cases that mostly sleep. A case that differs is run again alone, under both, before it counts:
 a few of CPython's tests depend on timing and say so.
 """
+
 import subprocess
 import xml.etree.ElementTree
 
 import driver
 
 PYTHON = "/usr/bin/python3"
-MODULES = "test_json test_dict test_gc test_threading test_multiprocessing_fork test_asyncio test_capi".split()
+MODULES = ["test_json", "test_dict", "test_gc", "test_threading", "test_multiprocessing_fork", "test_asyncio", "test_capi"]
 SLEEPERS = (
     "*wait_timeout *wait_integer *wait_socket_slow *poll_eintr *test_boundaries *map_no_failfast *Barrier* *resource_tracker* "
     "*TestTimeouts* *test_thread_safety *wait_result *test_many_processes *issue14725 *WithManager* *ManagerRestart* "

@@ -37,6 +37,9 @@ SOURCES = pathlib.Path(__file__).resolve().parent / "sources"
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
+# What the heap says before it aborts; a program that survives the death of a child would otherwise hide it.
+MISUSE = re.compile(r"polder: (double free|invalid free|misaligned free|free of a foreign|corrupted|size mismatch|misuse)")
+
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 libc = ctypes.CDLL(None)
 
@@ -95,9 +98,9 @@ class MapsWatch(threading.Thread):
             for pid in descendants():
                 with contextlib.suppress(OSError):
                     name = os.path.basename(os.readlink(f"/proc/{pid}/exe"))
-                    if self.executable.fullmatch(name):
-                        if self.library in pathlib.Path(f"/proc/{pid}/maps").read_text(errors="replace"):
-                            self.seen = name
+                    maps = pathlib.Path(f"/proc/{pid}/maps")
+                    if self.executable.fullmatch(name) and self.library in maps.read_text(errors="replace"):
+                        self.seen = name
 
 
 # --- one run of the program ------------------------------------------------------------------------------------------
@@ -283,7 +286,7 @@ def install(needs):
         rights = [] if os.getuid() == 0 else ["sudo", "-n"]
         if rights and (not shutil.which("sudo") or subprocess.run(["sudo", "-n", "true"], capture_output=True).returncode):
             raise Skipped(say)
-        apt = rights + ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-o", "DPkg::Lock::Timeout=300", "-q"]
+        apt = [*rights, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-o", "DPkg::Lock::Timeout=300", "-q"]
         print(f"  installing {', '.join(missing)}", flush=True)
         with no_service_starts():
             for words in (line.split()[1:], ["update"], line.split()[1:]):
@@ -328,7 +331,7 @@ def one_run(base, library, full, produce, proof, serves, own_malloc, as_account)
                 raise Failed(f"no process called {serves} was seen with {library} mapped")
             for log in sorted(world.logs.glob("*.std*")):
                 for text in log.read_text(errors="replace").splitlines():
-                    if text.startswith("polder: "):
+                    if MISUSE.match(text):
                         raise Failed(f"{log.name}: {text}")
         return results
     finally:
@@ -428,9 +431,7 @@ def main(name, needs, serves, proof, produce, prepare=None, own_malloc=False, as
         base.chmod(0o755)
         if prepare:
             prepare(base)
-        how = dict(
-            proof=proof(base) if callable(proof) else proof, serves=serves, own_malloc=own_malloc, as_account=as_account
-        )
+        how = dict(proof=proof(base) if callable(proof) else proof, serves=serves, own_malloc=own_malloc, as_account=as_account)
         return 1 if compare(arguments, base, produce, **how) else 0
     except Skipped as reason:
         print(f"  SKIPPED: {reason}")

@@ -1,4 +1,5 @@
 """g++ compiles this project, with debug information: the same object bytes."""
+
 import compilation
 import driver
 

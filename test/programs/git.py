@@ -1,8 +1,11 @@
 """git: a scripted history imported, repacked by threads and checked; the project's own repository cloned and checked."""
+
 import hashlib
 import random
 
 import driver
+
+SETTINGS = "[safe]\n  directory = *\n[user]\n  name = A\n  email = a@example.org\n[pack]\n  threads = 3\n[gc]\n  auto = 0\n"
 
 
 def history(commits):
@@ -31,7 +34,7 @@ def digest(text):
 
 
 def produce(world):
-    world.write(".gitconfig", "[safe]\n\tdirectory = *\n[user]\n\tname = A\n\temail = a@example.org\n[pack]\n\tthreads = 3\n[gc]\n\tauto = 0\n")
+    world.write(".gitconfig", SETTINGS)
     world.environment["GIT_CONFIG_NOSYSTEM"] = "1"
 
     def git(where, *words, **how):

@@ -1,4 +1,5 @@
 """Go with cgo: goroutines on many threads allocate in C, free on other threads, and are called back from C."""
+
 import os
 import shutil
 import subprocess
@@ -14,11 +15,19 @@ def present():
 
 def prepare(base):
     """Builds once, without a heap: the toolchain is static, so only what it builds can be preloaded."""
-    environment = {"PATH": PATH, "HOME": os.environ.get("HOME", str(base)), "CGO_ENABLED": "1", "GOTOOLCHAIN": "local", "GOPROXY": "off",
-                   "GO111MODULE": "off", "GOFLAGS": ""}
+    environment = {
+        "PATH": PATH,
+        "HOME": os.environ.get("HOME", str(base)),
+        "CGO_ENABLED": "1",
+        "GOTOOLCHAIN": "local",
+        "GOPROXY": "off",
+        "GO111MODULE": "off",
+        "GOFLAGS": "",
+    }
     (base / "go").mkdir()
     shutil.copyfile(driver.SOURCES / "cgo_blocks.go", base / "go" / "main.go")
-    built = subprocess.run(["go", "build", "-o", base / "cgo_blocks", "main.go"], cwd=base / "go", env=environment, capture_output=True, text=True)
+    command = ["go", "build", "-o", base / "cgo_blocks", "main.go"]
+    built = subprocess.run(command, cwd=base / "go", env=environment, capture_output=True, text=True)
     if built.returncode:
         raise driver.Failed(f"go build: {built.stderr[-1500:]}")
 

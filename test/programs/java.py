@@ -1,4 +1,5 @@
 """Java: threads that use the native heap by direct buffers, zlib and the compiler itself; a program run from its source."""
+
 import driver
 
 

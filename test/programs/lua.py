@@ -1,4 +1,5 @@
 """Lua: strings, tables, closures and coroutines under a garbage collector that works hard; 25 MB live."""
+
 import driver
 
 

@@ -1,4 +1,5 @@
 """memcached: four clients set, get, change and delete many keys, and check every value that comes back."""
+
 import hashlib
 import os
 import threading
@@ -37,7 +38,7 @@ class Client(threading.Thread):
                     raise driver.Failed(f"set answers {line!r}")
             gone = [k for k in part if (k + turn) % 5 == 0]
             self.connection.sendall(b"".join(b"delete k%d\r\n" % k for k in gone))
-            for k in gone:
+            for _ in gone:
                 if (line := self.answers.readline()) != b"DELETED\r\n":
                     raise driver.Failed(f"delete answers {line!r}")
             self.connection.sendall(b"get " + b" ".join(b"k%d" % k for k in part) + b"\r\n")

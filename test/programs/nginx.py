@@ -1,4 +1,5 @@
 """nginx under wrk: plain, large and compressed answers, configuration reloads in the middle; every byte checked."""
+
 import gzip
 import hashlib
 import os
@@ -53,8 +54,19 @@ def produce(world):
     results = {"configuration": world.run(*command, "-t")}
     with world.serve(*command, ready=lambda: fetch(port, "/0.txt"), ends=signal.SIGQUIT) as server:
         for turn, path in enumerate(["/0.txt", "/joined/1.txt", "/2.txt", "/joined/2.txt"]):
-            said = world.run("wrk", "-t", 2, "-c", 40, "-d", f"{world.size(2, 30)}s", "-H", "Accept-Encoding: gzip" if turn % 2 else "X: y",
-                             f"http://127.0.0.1:{port}{path}", timeout=90)
+            said = world.run(
+                "wrk",
+                "-t",
+                2,
+                "-c",
+                40,
+                "-d",
+                f"{world.size(2, 30)}s",
+                "-H",
+                "Accept-Encoding: gzip" if turn % 2 else "X: y",
+                f"http://127.0.0.1:{port}{path}",
+                timeout=90,
+            )
             errors = re.findall(r"(?:Socket errors|Non-2xx).*", said)
             served = re.search(r"(\d+) requests in", said)
             results[f"wrk {path}"] = errors or bool(served and int(served[1]) > 50)

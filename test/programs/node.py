@@ -1,4 +1,5 @@
 """Node.js: worker threads that trade buffers, zlib and brotli on the thread pool, crypto, JSON, streams."""
+
 import driver
 
 

@@ -1,4 +1,5 @@
 """Perl: hashes, regular expressions, sorting, forks, and interpreter threads, which clone one another's whole heaps."""
+
 import driver
 
 

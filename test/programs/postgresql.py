@@ -1,4 +1,5 @@
 """PostgreSQL: initdb, pgbench with 8 clients, its books balanced, queries that use much of the server, a dump restored."""
+
 import hashlib
 import pathlib
 
@@ -21,7 +22,8 @@ SELECT md5(jsonb_agg(doc ORDER BY i)::text) FROM words WHERE grp < 100;
 SELECT regexp_replace(word, '([0-9]+)([a-f]+)', '<\\2\\1>', 'g') FROM words ORDER BY word LIMIT 10;
 SELECT to_tsvector('english', string_agg(word || ' running rats ate ', ' ')) @@ to_tsquery('rat & run') FROM words WHERE i < 2000;
 WITH RECURSIVE t(n, s) AS (SELECT 1, ''::text UNION ALL SELECT n + 1, s || n FROM t WHERE n < 2000) SELECT md5(max(s)) FROM t;
-DO $$ DECLARE n int := 0; BEGIN FOR i IN 1..3000 LOOP BEGIN PERFORM 1 / (i % 3); EXCEPTION WHEN division_by_zero THEN n := n + 1; END; END LOOP;
+DO $$ DECLARE n int := 0; BEGIN
+  FOR i IN 1..3000 LOOP BEGIN PERFORM 1 / (i % 3); EXCEPTION WHEN division_by_zero THEN n := n + 1; END; END LOOP;
   RAISE NOTICE 'caught %', n; CREATE TABLE caught AS SELECT n; END $$;
 SELECT * FROM caught;
 UPDATE words SET list = list || grp WHERE grp % 5 = 0;
@@ -35,8 +37,23 @@ def produce(world):
     data, sockets = world.path("data"), world.directory
     connection = ["-h", sockets, "-U", "tester"]
     world.run(bin / "initdb", "-D", data, "-U", "tester", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", timeout=100)
-    server = [bin / "postgres", "-D", data, "-k", sockets, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "shared_buffers=32MB",
-              "-c", "max_parallel_workers_per_gather=2", "-c", "autovacuum_naptime=2s"]
+    server = [
+        bin / "postgres",
+        "-D",
+        data,
+        "-k",
+        sockets,
+        "-c",
+        "listen_addresses=",
+        "-c",
+        "fsync=off",
+        "-c",
+        "shared_buffers=32MB",
+        "-c",
+        "max_parallel_workers_per_gather=2",
+        "-c",
+        "autovacuum_naptime=2s",
+    ]
 
     def psql(*words, **how):
         return world.run(bin / "psql", *connection, "-X", "-A", "-q", "-v", "ON_ERROR_STOP=1", *words, timeout=200, **how)
@@ -52,8 +69,8 @@ def produce(world):
         psql("-c", "create database bank", "postgres")
         world.run(bin / "pgbench", *connection, "-i", "-q", "-s", world.size(2, 20), "bank", timeout=300)
         for mode in ("simple", "prepared"):
-            world.run(bin / "pgbench", *connection, "-n", "-c", 8, "-j", 2, "-t", world.size(200, 5000), "-M", mode, "--random-seed=42", "bank",
-                      timeout=600)
+            load = ["-c", 8, "-j", 2, "-t", world.size(200, 5000), "-M", mode, "--random-seed=42"]
+            world.run(bin / "pgbench", *connection, "-n", *load, "bank", timeout=600)
         results["queries"] = psql("bank", given=QUERIES.replace("{rows}", str(world.size(40_000, 400_000))))
         dump = world.run(bin / "pg_dump", *connection, "--exclude-table-data=pgbench_history", "bank", timeout=200)
         psql("-c", "create database again", "postgres")

@@ -2,6 +2,7 @@
 
 Debian links Redis with jemalloc, so "the system's malloc" is jemalloc here. The preloaded heap still comes first.
 """
+
 import driver
 
 
@@ -23,7 +24,7 @@ class Client:
             words += b"*%d\r\n" % len(parts) + b"".join(b"$%d\r\n%s\r\n" % (len(part), part) for part in parts)
         self.connection.sendall(words)
         answers = [self.answer() for _ in commands]
-        for command, answer in zip(commands, answers):
+        for command, answer in zip(commands, answers, strict=True):
             if isinstance(answer, str) and answer.startswith("-"):
                 raise driver.Failed(f"redis: {command[:3]}: {answer}")
         return answers[-1]
@@ -45,23 +46,25 @@ def load(ask, count):
         batch = []
         for i in range(start, start + 1000):
             text = (b"%d:" % i) * (1 + i % 60)
-            batch.append([
-                ["SET", f"string:{i}", text],
-                ["HSET", f"hash:{i % 500}", f"field{i}", text[:200], "n", i],
-                ["ZADD", f"zset:{i % 300}", i * 7 % 1000, f"member{i}"],
-                ["RPUSH", f"list:{i % 200}", text[: i % 90]],
-                ["SADD", f"set:{i % 100}", i, f"m{i}"],
-                ["APPEND", f"string:{i * 31 % (i + 1)}", b"more" * (i % 50)],
-                ["XADD", f"stream:{i % 20}", f"{i + 1}-1", "field", text[:30]],
-                ["DEL", f"string:{i // 2}"],
-            ][i % 8])
+            batch.append(
+                [
+                    ["SET", f"string:{i}", text],
+                    ["HSET", f"hash:{i % 500}", f"field{i}", text[:200], "n", i],
+                    ["ZADD", f"zset:{i % 300}", i * 7 % 1000, f"member{i}"],
+                    ["RPUSH", f"list:{i % 200}", text[: i % 90]],
+                    ["SADD", f"set:{i % 100}", i, f"m{i}"],
+                    ["APPEND", f"string:{i * 31 % (i + 1)}", b"more" * (i % 50)],
+                    ["XADD", f"stream:{i % 20}", f"{i + 1}-1", "field", text[:30]],
+                    ["DEL", f"string:{i // 2}"],
+                ][i % 8]
+            )
         ask(*batch)
 
 
 def produce(world):
     # A server that its tester kills must not ask for a password or listen to a network.
     settings = world.write(
-        "redis.conf", f"port 0\nunixsocket {world.path('socket')}\nsave \"\"\nappendonly no\ndir {world.directory}\nmaxmemory 2gb\n"
+        "redis.conf", f'port 0\nunixsocket {world.path("socket")}\nsave ""\nappendonly no\ndir {world.directory}\nmaxmemory 2gb\n'
     )
     if "v=6" not in world.run("redis-server", "--version"):
         settings.write_text(settings.read_text() + "enable-debug-command local\nactivedefrag no\n")
@@ -82,9 +85,25 @@ def produce(world):
         load(ask, count)
         results["digest of the known data"] = ask(["DEBUG", "DIGEST"])
         results["keys"] = ask(["DBSIZE"])
-        world.run("redis-benchmark", "-s", world.path("socket"), "-n", world.size(30_000, 1_000_000), "-c", 50, "-P", 4, "-r", 20000,
-                  "-d", 200, "-q", "-t", "set,get,incr,lpush,rpush,lpop,rpop,sadd,hset,spop,zadd,zpopmin,lrange_100,mset",
-                  timeout=world.size(150, 900))
+        world.run(
+            "redis-benchmark",
+            "-s",
+            world.path("socket"),
+            "-n",
+            world.size(30_000, 1_000_000),
+            "-c",
+            50,
+            "-P",
+            4,
+            "-r",
+            20000,
+            "-d",
+            200,
+            "-q",
+            "-t",
+            "set,get,incr,lpush,rpush,lpop,rpop,sadd,hset,spop,zadd,zpopmin,lrange_100,mset",
+            timeout=world.size(150, 900),
+        )
         before = ask(["DEBUG", "DIGEST"])
         ask(["DEBUG", "RELOAD"])
         results["reloaded in place"] = ask(["DEBUG", "DIGEST"]) == before

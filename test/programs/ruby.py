@@ -1,4 +1,5 @@
 """Ruby: objects under GC stress, threads, fibers, zlib, JSON, and forks whose children collect and compact."""
+
 import driver
 
 
@@ -6,6 +7,4 @@ def produce(world):
     return {"said": world.run("ruby", driver.SOURCES / "objects.rb", world.size(3, 40))}
 
 
-driver.run(
-    name="ruby", needs=[("ruby", "ruby")], serves=r"ruby.*", proof=["ruby", "--disable=gems", "-v"], produce=produce
-)
+driver.run(name="ruby", needs=[("ruby", "ruby")], serves=r"ruby.*", proof=["ruby", "--disable=gems", "-v"], produce=produce)

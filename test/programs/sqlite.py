@@ -1,4 +1,5 @@
 """SQLite: 10^6 rows loaded in SQL alone, indexed, joined, grouped, sorted, updated, deleted, vacuumed; the same text."""
+
 import driver
 
 SCRIPT = """
@@ -23,7 +24,8 @@ SELECT count(*), sum(price), sum(length(note)), min(name), max(name) FROM item;
 SELECT title, count(*), round(avg(price), 6), max(name) FROM item JOIN grp ON grp.id = item.grp
   GROUP BY grp ORDER BY 3 DESC, 1 LIMIT 20;
 SELECT id, name FROM item WHERE name GLOB 'name-f*-42' ORDER BY name LIMIT 25;
-SELECT substr(name, 6, 2) AS p, count(DISTINCT grp), group_concat(DISTINCT id % 5) FROM item WHERE id < 200000 GROUP BY p ORDER BY p LIMIT 40;
+SELECT substr(name, 6, 2) AS p, count(DISTINCT grp), group_concat(DISTINCT id % 5) FROM item
+  WHERE id < 200000 GROUP BY p ORDER BY p LIMIT 40;
 SELECT id, rank() OVER (PARTITION BY grp ORDER BY price DESC, id) AS r FROM item WHERE grp < 3 ORDER BY r, id LIMIT 30;
 UPDATE item SET note = name || name WHERE id % 11 = 0;
 DELETE FROM item WHERE grp % 3 = 1;
@@ -40,6 +42,4 @@ def produce(world):
     return {"said": world.run("sqlite3", "-batch", world.path("load.db"), given=script, timeout=600)}
 
 
-driver.run(
-    name="sqlite", needs=[("sqlite3", "sqlite3")], serves="sqlite3", proof=["sqlite3", ":memory:", "select 1"], produce=produce
-)
+driver.run(name="sqlite", needs=[("sqlite3", "sqlite3")], serves="sqlite3", proof=["sqlite3", ":memory:", "select 1"], produce=produce)

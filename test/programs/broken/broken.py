@@ -1,4 +1,5 @@
 """Runs programs on heaps with one planted fault each. Every fault must be noticed, or the suite proves nothing."""
+
 import pathlib
 import subprocess
 import sys
