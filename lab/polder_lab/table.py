@@ -109,10 +109,14 @@ def measures(result: RowOutcome, heap: str, time: Ratio) -> list[str]:
             counted(cell.median("faults")), value(result.ratio(heap, "faults"))]
 
 
+SHORT = {"crashes": "crashes", "hangs": "hangs", "fails": "fails", "not served": "not served", "prints": "other output",
+         "not the system": "other malloc"}
+
+
 def told(base: Cell, cell: Cell) -> str:
-    """A word for the table; the whole story is below it."""
+    """A word or two for the table; the whole story is below it."""
     trouble = base.trouble or cell.trouble
-    return trouble.split(":")[0].removesuffix(" than under the system's malloc") if trouble else "not measured"
+    return next((short for start, short in SHORT.items() if trouble.startswith(start)), "fails" if trouble else "not measured")
 
 
 def closing(title: str, rows: list[RowOutcome], heap: str, single: bool) -> list[Line]:
