@@ -13,6 +13,12 @@
 #include <cstdlib>
 #include <new>
 
+// clang 16 declares the sized forms only when told to.
+void operator delete(void*, std::size_t) noexcept;
+void operator delete[](void*, std::size_t) noexcept;
+void operator delete(void*, std::size_t, std::align_val_t) noexcept;
+void operator delete[](void*, std::size_t, std::align_val_t) noexcept;
+
 namespace conformance {
 
 template <class T>
