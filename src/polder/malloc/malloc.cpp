@@ -129,7 +129,6 @@ POLDER_ALIAS(malloc) void* __libc_malloc(std::size_t n) noexcept;
 POLDER_ALIAS(calloc) void* __libc_calloc(std::size_t count, std::size_t size) noexcept;
 POLDER_ALIAS(realloc) void* __libc_realloc(void* p, std::size_t n) noexcept;
 POLDER_ALIAS(free) void __libc_free(void* p) noexcept;
-POLDER_ALIAS(free) void __libc_cfree(void* p) noexcept;
 POLDER_ALIAS(memalign) void* __libc_memalign(std::size_t alignment, std::size_t n) noexcept;
 POLDER_ALIAS(valloc) void* __libc_valloc(std::size_t n) noexcept;
 POLDER_ALIAS(pvalloc) void* __libc_pvalloc(std::size_t n) noexcept;
