@@ -26,7 +26,8 @@ target_include_directories(polder_options INTERFACE ${PROJECT_SOURCE_DIR}/src ${
 target_compile_definitions(polder_options INTERFACE _GNU_SOURCE POLDER_CHECK_LEVEL=${POLDER_CHECK_LEVEL}
   "POLDER_VERSION=\"${PROJECT_VERSION}\"")
 if(PROJECT_IS_TOP_LEVEL)
-  target_compile_options(polder_options INTERFACE -Wall -Wextra -Wundef -Werror)
+  target_compile_options(polder_options INTERFACE -Wall -Wextra -Wundef -Werror
+    $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-fsized-deallocation>)  # which clang 16 leaves out of C++20
 endif()
 if(POLDER_SANITIZE)
   target_compile_options(polder_options INTERFACE -fsanitize=${POLDER_SANITIZE} -fno-sanitize-recover=all
