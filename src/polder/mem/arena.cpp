@@ -40,7 +40,7 @@ arena::reservation arena::reserve(std::size_t front, std::size_t wanted, std::si
   constexpr std::size_t smallest = 4 * grain_size;
   const std::size_t limit = os::address_space_limit();
   std::size_t arena_bytes = wanted != 0 ? align_up(wanted, grain_size) : 32 * TiB;
-  if (limit != SIZE_MAX && arena_bytes > limit / 4) arena_bytes = align_down(limit / 4, grain_size);
+  if (limit != SIZE_MAX && arena_bytes > limit / 8) arena_bytes = align_down(limit / 8, grain_size);
   if (arena_bytes < smallest) arena_bytes = smallest;
   for (;; arena_bytes = align_down(arena_bytes / 4, grain_size)) {
     if (arena_bytes < smallest) return {};
@@ -99,11 +99,14 @@ bool arena::open_main() noexcept {
   chunk_number step = open / 4 + 1;
   if (step > 16) step = 16;
   if (step > main_chunks_ - open) step = main_chunks_ - open;
+  // A limit set after the reservation binds what is opened from it, as it would bind mappings.
+  const std::size_t limit = os::address_space_limit();
   for (;; step /= 2) {
     if (step == 0) return false;
     const chunk_number last = open + step;
     std::byte* const from = base_ + std::size_t{open} * chunk_size;
     const std::size_t end = std::size_t{last} * chunk_size < bytes_ ? std::size_t{last} * chunk_size : bytes_;
+    if (limit != SIZE_MAX && end > limit) continue;
     if (!commit_tables(open, last) || !commit_range(from, base_ + end, page_)) continue;
     // Both are the same for every opener: grain 0 ends lists, and the last chunk may be short.
     if (open == 0) static_cast<void>(chunks_[0].taken.try_take_at(0, 1));
@@ -115,28 +118,52 @@ bool arena::open_main() noexcept {
   }
 }
 
-bool arena::open_extra(unsigned n) noexcept {
+// A number whose grains are all marked taken, so that nobody searches it: a closed one, or the next. 0: none left.
+chunk_number arena::number_for_extra() noexcept {
+  const auto links = [this](std::uint32_t i) -> atomic<std::uint32_t>& { return chunks_[i - 1].next; };
+  if (const std::uint32_t i = closed_.pop(links)) return i - 1;
   const chunk_number room = reservation_.chunks - main_chunks_;
-  for (std::size_t bytes = chunk_size; bytes >= n * grain_size; bytes /= 4) {
+  chunk_number number = extra_open_.load(order::acquire);  // sync: chunk-open
+  do {
+    const chunk_number c = main_chunks_ + number;
+    if (number >= room || !commit_tables(c, c + 1)) return 0;
+  } while (!extra_open_.cas(number, number + 1, order::acq_rel, order::acquire));  // sync: chunk-open
+  // Nobody looks at its grains before it is ready; from now on they are taken until it is opened.
+  static_cast<void>(chunks_[main_chunks_ + number].taken.try_take_at(0, grains_per_chunk));
+  return main_chunks_ + number;
+}
+
+bool arena::open_extra(unsigned n) noexcept {
+  for (std::size_t bytes = chunk_size; bytes >= n * grain_size && bytes >= grain_size; bytes /= 4) {
     const std::size_t mapped = bytes + grain_size;  // slack to align
     auto* const raw = static_cast<std::byte*>(os::map(mapped));
     if (!raw) continue;
-    chunk_number c;
-    chunk_number number = extra_open_.load(order::acquire);  // sync: chunk-open
-    do {
-      c = main_chunks_ + number;
-      if (number >= room || !commit_tables(c, c + 1)) return os::unmap(raw, mapped), false;
-    } while (!extra_open_.cas(number, number + 1, order::acq_rel, order::acquire));  // sync: chunk-open
+    const chunk_number c = number_for_extra();
+    if (c == 0) return os::unmap(raw, mapped), false;
+    mem::chunk& k = chunks_[c];
     std::byte* const base = at_address(align_up(address(raw), grain_size));
     const unsigned grains = unsigned(bytes >> grain_shift);
-    if (grains < grains_per_chunk) static_cast<void>(chunks_[c].taken.try_take_at(grains, grains_per_chunk - grains));
+    k.mapping.set(raw);
+    k.grains.set(grains);
+    k.dirty.store(0, order::relaxed);
+    k.base.store(base, order::release);  // sync: chunk-base
     for (unsigned i = 0; i < grains; ++i)
-      if (!map_.store(address(base) + i * grain_size, c * grains_per_chunk + i))
-        return os::unmap(raw, mapped), false;  // without a base the number is never searched
-    chunks_[c].base.store(base, order::release);  // sync: chunk-base
+      if (!map_.store(address(base) + i * grain_size, c * grains_per_chunk + i)) return close_extra(c), false;
+    static_cast<void>(k.taken.give(0, grains));
     return true;
   }
   return false;
+}
+
+void arena::close_extra(chunk_number c) noexcept {
+  mem::chunk& k = chunks_[c];
+  std::byte* const base = k.base.load(order::relaxed);
+  const unsigned grains = k.grains.get();
+  for (unsigned i = 0; i < grains; ++i)
+    if (map_.find(address(base) + i * grain_size) != 0) map_.store(address(base) + i * grain_size, 0);
+  k.base.store(nullptr, order::relaxed);
+  os::unmap(k.mapping.get(), (grains + 1) * grain_size);
+  closed_.push(c + 1, [this](std::uint32_t i) -> atomic<std::uint32_t>& { return chunks_[i - 1].next; });
 }
 
 std::size_t arena::table_bytes() const noexcept {

@@ -26,6 +26,7 @@
 #include <polder/mem/span.hpp>
 #include <polder/mem/word.hpp>
 #include <polder/sync/atomic.hpp>
+#include <polder/sync/index_stack.hpp>
 #include <polder/sync/run_bitmap.hpp>
 
 namespace polder::mem {
@@ -35,8 +36,14 @@ struct alignas(cache_line) chunk {
   atomic<std::uint64_t> dirty;     // grains that may hold anything but zeroes; means something for free grains
   atomic<std::uint64_t> aged;      // dirty and free since the last decay step at least
   atomic<std::uint64_t> released;  // dirty, free, and left to the kernel (MADV_FREE)
-  atomic<std::byte*> base;         // of an extra chunk, once its grains are there; null in the main arena
+  // ---- extra chunks only; null and 0 in the main arena
+  atomic<std::byte*> base;      // of its grains, once they are there
+  plain<std::byte*> mapping;    // what was mapped for it, one grain longer than its grains, to align them
+  plain<std::uint32_t> grains;  // both written by who opens it, who alone may close it, or who has taken its grains
+  atomic<std::uint32_t> next;   // link in the stack of closed numbers: the chunk number + 1
 };
+
+static_assert(sizeof(chunk) == cache_line);
 
 class arena {
  public:
@@ -102,6 +109,9 @@ class arena {
   // False: the system refuses.
   bool open_more(unsigned n) noexcept;
 
+  // Gives the address space of an extra chunk back, all of whose grains the caller has taken. Its number is used again.
+  void close_extra(chunk_number c) noexcept;
+
   // Bytes that may be read and written, tables included; bytes of the tables among them.
   std::size_t committed_bytes() const noexcept;
   std::size_t table_bytes() const noexcept;
@@ -110,6 +120,7 @@ class arena {
   bool commit_tables(chunk_number first, chunk_number last) noexcept;
   bool open_main() noexcept;
   bool open_extra(unsigned n) noexcept;
+  chunk_number number_for_extra() noexcept;
 
   reservation reservation_;
   std::byte* base_;
@@ -130,6 +141,7 @@ class arena {
   //   ABA         monotonic
   alignas(false_sharing_range) atomic<chunk_number> main_open_;
   atomic<chunk_number> extra_open_;
+  index_stack closed_;  // numbers of extra chunks without grains, each + 1
   radix_map map_;
 };
 

@@ -304,6 +304,19 @@ std::size_t grain_pool::purge(const purge_options& o, chunk_number& from) noexce
   return bytes;
 }
 
+void grain_pool::release_extra_chunks() noexcept {
+  const chunk_number first = arena_.main_chunks();
+  for (chunk_number c = first; c < first + arena_.extra_open(); ++c) {
+    chunk& k = arena_.chunk(c);
+    if (!arena_.ready(c)) continue;
+    const unsigned n = k.grains.get();
+    if (!k.taken.try_take_at(0, n)) continue;
+    count_change(0, -std::popcount(k.dirty.load(order::relaxed) & ones(0, n)));
+    k.dirty.store(0, order::relaxed);
+    arena_.close_extra(c);
+  }
+}
+
 grain_pool::counts grain_pool::count() const noexcept {
   counts n;
   const auto add = [&](chunk_number from, chunk_number to) {

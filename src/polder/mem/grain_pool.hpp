@@ -55,6 +55,9 @@ class grain_pool {
   // chunk `from` and leaves there where to go on, 0 when it is through. Bytes.
   std::size_t purge(const purge_options& o, chunk_number& from) noexcept;
 
+  // Gives back the address space of extra chunks that are wholly free, where it is scarce.
+  void release_extra_chunks() noexcept;
+
   struct counts {
     std::size_t taken = 0, dirty = 0;  // grains; dirty ones are free
   };

@@ -119,14 +119,19 @@ std::byte* huge_blocks::resize(std::uint32_t number, const void* p, std::size_t 
   const std::size_t page = arena_.page();
   const std::size_t before = address(p) - address(r.base.get());
   if (n > PTRDIFF_MAX - before - page) return nullptr;
-  const std::size_t bytes = align_up(n + before, page);
+  std::size_t bytes = align_up(n + before, page);
   const std::size_t old = r.bytes.get();
-  if (bytes == old) return at_address(address(p));
+  // What fits and fills most of the mapping stays as it is: a block that grew has room to grow on.
+  if (bytes <= old && bytes > old - old / 4) return at_address(address(p));
   std::byte* base = r.base.get();
   if (!os::resize(base, old, bytes)) {
     // The new place is ours, and known to the map, before the pages go there: an address that is given up first may be
     // another thread's block a moment later.
+    // A block that grows will grow again: an eighth more address space, which costs nothing until it is touched.
+    const std::size_t exact = bytes;
+    bytes += bytes > old ? align_up(bytes / 8, page) : 0;
     base = static_cast<std::byte*>(os::reserve(bytes));
+    if (!base) base = static_cast<std::byte*>(os::reserve(bytes = exact));
     if (!base) return nullptr;
     if (!arena_.map().store(address(base) + before, arena::huge_mark | number)) return os::unmap(base, bytes), nullptr;
     arena_.map().store(address(p), 0);

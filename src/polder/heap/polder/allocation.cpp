@@ -8,7 +8,7 @@ namespace polder::heap {
 
 void* core::allocate(lab& l, std::size_t n) noexcept {
   if (n <= mem::size_class::stepped::largest) return allocate_class(l, mem::size_class::stepped::of(n), nullptr);
-  return allocate_large(l.hint, n, min_alignment).p;
+  return allocate_large(l, n, min_alignment).p;
 }
 
 void* core::allocate_zeroed(lab& l, std::size_t n) noexcept {
@@ -18,7 +18,7 @@ void* core::allocate_zeroed(lab& l, std::size_t n) noexcept {
     p = allocate_class(l, mem::size_class::stepped::of(n), &zero);
     if (p && zero) static_cast<mem::block*>(p)->link = nullptr;  // the key is wiped already
   } else {
-    const had h = allocate_large(l.hint, n, min_alignment);
+    const had h = allocate_large(l, n, min_alignment);
     p = h.p;
     zero = h.zero;
   }
@@ -28,7 +28,7 @@ void* core::allocate_zeroed(lab& l, std::size_t n) noexcept {
 
 void* core::allocate_aligned(lab& l, std::size_t alignment, std::size_t n) noexcept {
   if (const unsigned c = classes::aligned(n, alignment)) return allocate_class(l, c, nullptr);
-  return allocate_large(l.hint, n, alignment).p;
+  return allocate_large(l, n, alignment).p;
 }
 
 void* core::pop(lab& l, mem::span& s) noexcept {

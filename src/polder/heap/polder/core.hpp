@@ -108,7 +108,8 @@ class core {
     void* p = nullptr;
     bool zero = false;
   };
-  had allocate_large(mem::chunk_number& hint, std::size_t n, std::size_t alignment) noexcept;
+  had allocate_large(lab& l, std::size_t n, std::size_t alignment) noexcept;
+  had try_large(mem::chunk_number& hint, std::size_t n, std::size_t alignment) noexcept;
   void* try_in_place(const void* p, std::size_t n) noexcept;
 
   void decay() noexcept;

@@ -5,12 +5,22 @@
 
 namespace polder::heap {
 
-core::had core::allocate_large(mem::chunk_number& hint, std::size_t n, std::size_t alignment) noexcept {
+core::had core::allocate_large(lab& l, std::size_t n, std::size_t alignment) noexcept {
   if (n > PTRDIFF_MAX || alignment > PTRDIFF_MAX - n) return {};
+  had h = try_large(l.hint, n, alignment);
+  if (!h.p) {
+    trim(&l);
+    grains_.release_extra_chunks();
+    h = try_large(l.hint, n, alignment);
+  }
+  return h;
+}
+
+core::had core::try_large(mem::chunk_number& hint, std::size_t n, std::size_t alignment) noexcept {
   const std::size_t wanted = mem::grains_for(n < 1 ? 1 : n);
   const std::size_t slack = alignment > mem::grain_size ? alignment / mem::grain_size - 1 : 0;
   if (wanted + slack <= mem::grain_pool::longest) {
-    mem::grain_pool::run r = grains_.take(unsigned(wanted + slack), hint);
+    const mem::grain_pool::run r = grains_.take(unsigned(wanted + slack), hint);
     if (r.first != 0) {
       std::byte* const start = arena_.address_of(r.first);
       std::byte* const p = at_address(align_up(address(start), alignment));
@@ -60,7 +70,8 @@ void* core::try_in_place(const void* p, std::size_t n) noexcept {
   if (g == 0) {
     const std::uint32_t number = huge_.find(p);
     if (number == 0) report_free(p);
-    if (n <= mem::grain_pool::longest * mem::grain_size / 2) return nullptr;  // small again: leave the mapping
+    if (n < huge_.usable(number) / 2 && n <= mem::grain_pool::longest * mem::grain_size / 2)
+      return nullptr;  // small again: leave the mapping
     return huge_.resize(number, p, n);
   }
   const std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
@@ -89,7 +100,10 @@ void* core::try_in_place(const void* p, std::size_t n) noexcept {
 void* core::reallocate(lab& l, void* p, std::size_t n) noexcept {
   if (void* const same = try_in_place(p, n)) return same;
   const std::size_t had = usable_size(p);
-  void* const q = allocate(l, n);
+  void* q = nullptr;
+  // A large block that grows will grow again: a quarter more room costs address space only.
+  if (n > had && n > mem::size_class::stepped::largest && n <= PTRDIFF_MAX / 2) q = allocate(l, n + n / 4);
+  if (!q) q = allocate(l, n);
   if (!q) return n <= had ? p : nullptr;  // a shrink cannot fail
   __builtin_memcpy(q, p, n < had ? n : had);
   deallocate(l, p);
