@@ -2,6 +2,7 @@
 // always. Nothing may crash; a request that cannot be met is NULL with ENOMEM; afterwards nothing is lost.
 //   every_call interposed   through libc's functions
 //   every_call notified     at the kernel's door: also what goes past libc
+// A second argument, `small-arena`, runs it with 16 MB reserved, so that the heap has to map more as it goes.
 #include <unistd.h>
 
 #include "../probe/again.hpp"
@@ -37,6 +38,11 @@ static void nothing_lost(const footprint& before, const char* what, const char* 
 
 int main(int argc, char** argv) {
   bool notified = argc > 1 && std::strcmp(argv[1], "notified") == 0;
+  if (argc > 2 && !std::getenv("POLDER_OPTIONS")) {
+    ::setenv("POLDER_OPTIONS", "arena_size=16M", 1);
+    ::execv("/proc/self/exe", argv);
+    probe::fail("execv: %s", std::strerror(errno));
+  }
   ::alarm(250);
   if (notified && !notifier::watch()) probe::skip("no seccomp user notification here");
   for (std::uint32_t i = 0; i < 5; i++) scenario::run(i + 1);

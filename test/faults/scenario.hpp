@@ -26,6 +26,7 @@ class scenario {
     s.zeroed();
     s.aligned();
     s.grow();
+    s.mapped_directly();
     s.other_thread();
     s.fill();
     s.empty();
@@ -127,6 +128,26 @@ class scenario {
       probe::stamp(p, size, 1);
     }
     drop(p);
+  }
+
+  // Far above what any heap keeps in its arena: mapped, moved by mremap, unmapped.
+  void mapped_directly() {
+    std::size_t size = std::size_t{70} << 20;
+    errno = 0;
+    void* p = asked(std::malloc(size));
+    if (!had(p, size)) return;
+    static_cast<volatile char*>(p)[size - 1] = 1;
+    std::memset(p, 0x5a, 1 << 20);
+    errno = 0;
+    if (void* q = asked(std::realloc(p, size * 2))) {
+      p = q;
+      static_cast<volatile char*>(p)[size * 2 - 1] = 1;
+    } else {
+      had(q, size * 2);
+    }
+    probe::expect(static_cast<char*>(p)[(1 << 20) - 1] == 0x5a, "req 7: realloc of a mapped block lost data");
+    if (void* q = asked(std::realloc(p, size / 2))) p = q;
+    std::free(p);
   }
 
   // A thread of its own allocates and leaves its blocks to us, frees some of ours, and ends.

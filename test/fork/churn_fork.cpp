@@ -9,7 +9,7 @@ using namespace polder;
 static fork_test::exchange shared;
 
 int main(int argc, char** argv) {
-  unsigned forks = argc > 1 ? unsigned(std::atoi(argv[1])) : 2000;
+  unsigned forks = argc > 1 ? unsigned(std::atoi(argv[1])) : 1000;
   ::alarm(forks / 10 + 60);
   fork_test::churners<4> churning(shared);
   for (unsigned i = 0; i < forks; i++) {
