@@ -69,12 +69,12 @@ void grain_pool::count_change(std::int64_t taken, std::int64_t dirty) noexcept {
   count_.fetch_add(std::uint64_t(taken) * (std::uint64_t{1} << 32) + std::uint64_t(dirty), order::relaxed);
 }
 
-// Spare memory is worth having in proportion to what is in use: half of it in a small heap, an eighth of a large one.
+// Spare memory is worth having in proportion to what is in use: half of it in a small heap, a quarter of a large one.
 bool grain_pool::too_much_spare() const noexcept {
   const std::uint64_t n = count_.load(order::relaxed);
   const std::uint64_t in_use = n >> 32, spare = std::uint32_t(n);
-  const std::uint64_t half = in_use / 2, eighth = 16 * MiB / grain_size + in_use / 8;
-  return spare > MiB / grain_size + (half < eighth ? half : eighth);
+  const std::uint64_t half = in_use / 2, quarter = 32 * MiB / grain_size + in_use / 4;
+  return spare > MiB / grain_size + (half < quarter ? half : quarter);
 }
 
 // What is known of grains that have just become ours.
@@ -214,17 +214,39 @@ bool grain_pool::try_take_range(grain first, unsigned n) noexcept {
   return all;
 }
 
-// The lowest run that begins with the free end of a chunk. Main arena only: extra chunks have no neighbours.
+unsigned grain_pool::dirty_in(grain first, unsigned n) const noexcept {
+  unsigned dirty = 0;
+  for_each_part(first, n, [&](chunk_number c, unsigned at, unsigned here) {
+    dirty += unsigned(std::popcount(arena_.chunk(c).dirty.load(order::relaxed) & ones(at, here)));
+    return true;
+  });
+  return dirty;
+}
+
+// Of the runs that begin with the free end of a chunk, the one with most memory already there. Main arena only: extra
+// chunks have no neighbours.
 grain_pool::run grain_pool::take_long(unsigned n) noexcept {
   for (;;) {
     const chunk_number open = arena_.main_open();
-    for (chunk_number c = 0; c < open; ++c) {
+    grain best = 0;
+    unsigned best_dirty = 0;
+    for (chunk_number c = 0; c < open && best_dirty < n; ++c) {
       const unsigned end = unsigned(std::countl_zero(arena_.chunk(c).taken.taken()));
       if (end == 0) continue;
       const grain first = (c + 1) * grains_per_chunk - end;
       const unsigned found = free_from(first, n);
-      if (found == n && try_take_range(first, n)) return taken(first, n);
-      if (found > end) c += (found - end) / grains_per_chunk;  // what was seen free is too short from anywhere in it
+      if (found == n) {
+        const unsigned dirty = dirty_in(first, n);
+        if (best != 0 && dirty <= best_dirty) continue;
+        best = first;
+        best_dirty = dirty;
+      } else if (found > end) {
+        c += (found - end) / grains_per_chunk;  // what was seen free is too short from anywhere in it
+      }
+    }
+    if (best != 0) {
+      if (try_take_range(best, n)) return taken(best, n);
+      continue;  // another thread was faster
     }
     if (open >= arena_.main_chunks() || !arena_.open_more(grains_per_chunk)) return {};
   }

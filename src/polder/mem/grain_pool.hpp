@@ -69,6 +69,7 @@ class grain_pool {
   run take_short(unsigned n, chunk_number& hint) noexcept;
   run take_long(unsigned n) noexcept;
   unsigned free_from(grain first, unsigned wanted) const noexcept;
+  unsigned dirty_in(grain first, unsigned n) const noexcept;
   bool try_take_range(grain first, unsigned n) noexcept;
   run taken(grain first, unsigned n) noexcept;
   void purge_spare(std::size_t grains) noexcept;

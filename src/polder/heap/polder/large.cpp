@@ -5,6 +5,8 @@
 
 namespace polder::heap {
 
+constexpr std::size_t mapped_growth = 1 * MiB;
+
 core::had core::allocate_large(lab& l, std::size_t n, std::size_t alignment) noexcept {
   if (n > PTRDIFF_MAX || alignment > PTRDIFF_MAX - n) return {};
   had h = try_large(l.hint, n, alignment);
@@ -70,8 +72,7 @@ void* core::try_in_place(const void* p, std::size_t n) noexcept {
   if (g == 0) {
     const std::uint32_t number = huge_.find(p);
     if (number == 0) report_free(p);
-    if (n < huge_.usable(number) / 2 && n <= mem::grain_pool::longest * mem::grain_size / 2)
-      return nullptr;  // small again: leave the mapping
+    if (n < huge_.usable(number) / 2 && n < mapped_growth) return nullptr;  // small again: leave the mapping
     return huge_.resize(number, p, n);
   }
   const std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
@@ -101,8 +102,13 @@ void* core::reallocate(lab& l, void* p, std::size_t n) noexcept {
   if (void* const same = try_in_place(p, n)) return same;
   const std::size_t had = usable_size(p);
   void* q = nullptr;
-  // A large block that grows will grow again: a quarter more room costs address space only.
-  if (n > had && n > mem::size_class::stepped::largest && n <= PTRDIFF_MAX / 2) q = allocate(l, n + n / 4);
+  // A large block that grows will grow again. A small one gets a quarter more room, which costs address space only;
+  // from `mapped_growth` on it gets a mapping of its own, whose pages move without being copied.
+  if (n > had && n >= mapped_growth) {
+    q = huge_.take(n, min_alignment).p;
+  } else if (n > had && n > mem::size_class::stepped::largest) {
+    q = allocate(l, n + n / 4);
+  }
   if (!q) q = allocate(l, n);
   if (!q) return n <= had ? p : nullptr;  // a shrink cannot fail
   __builtin_memcpy(q, p, n < had ? n : had);
