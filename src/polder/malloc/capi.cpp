@@ -57,7 +57,6 @@ POLDER_PUBLIC int polder_read_statistics(struct polder_statistics* into) noexcep
       .spans = s.spans,
       .refills = s.refills,
       .remote_frees = s.remote_frees,
-      .system_calls = s.system_calls,
   };
   std::memcpy(into, &all, all.size);
   return 0;

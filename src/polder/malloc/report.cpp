@@ -30,7 +30,6 @@ constexpr fact<std::uint64_t> count_facts[] = {
     {"spans", &heap::statistics::spans, "in use"},
     {"refills", &heap::statistics::refills, "of a LAB"},
     {"remote_frees", &heap::statistics::remote_frees, "of another LAB's block"},
-    {"system_calls", &heap::statistics::system_calls, "made by the heap"},
 };
 
 void write_element(report_text& to, std::string_view name, const auto& facts, const heap::statistics& s) {

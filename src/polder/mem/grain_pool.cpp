@@ -66,7 +66,12 @@ unsigned grain_pool::take_in(chunk_number c, unsigned n, want w) noexcept {
 }
 
 void grain_pool::count_change(std::int64_t taken, std::int64_t dirty) noexcept {
-  count_.fetch_add(std::uint64_t(taken) * (std::uint64_t{1} << 32) + std::uint64_t(dirty), order::relaxed);
+  const std::uint64_t change = std::uint64_t(taken) * (std::uint64_t{1} << 32) + std::uint64_t(dirty);
+  const std::uint64_t now = count_.fetch_add(change, order::relaxed) + change;
+  const std::uint32_t held = std::uint32_t(now >> 32) + std::uint32_t(now);
+  std::uint32_t peak = peak_.load(order::relaxed);
+  while (held > peak && !peak_.cas(peak, held, order::relaxed, order::relaxed)) {
+  }
 }
 
 // Spare memory is worth having in proportion to what is in use: half of it in a small heap, a quarter of a large one.
@@ -340,18 +345,8 @@ void grain_pool::release_extra_chunks() noexcept {
 }
 
 grain_pool::counts grain_pool::count() const noexcept {
-  counts n;
-  const auto add = [&](chunk_number from, chunk_number to) {
-    for (chunk_number c = from; c < to; ++c) {
-      const chunk& k = arena_.chunk(c);
-      const std::uint64_t taken = k.taken.taken();
-      n.taken += unsigned(std::popcount(taken));
-      n.dirty += unsigned(std::popcount(k.dirty.load(order::relaxed) & ~taken & ~k.released.load(order::relaxed)));
-    }
-  };
-  add(0, arena_.main_open());
-  add(arena_.main_chunks(), arena_.main_chunks() + arena_.extra_open());
-  return n;
+  const std::uint64_t n = count_.load(order::relaxed);
+  return {.taken = std::size_t(n >> 32), .dirty = std::uint32_t(n), .peak = peak_.load(order::relaxed)};
 }
 
 }  // namespace polder::mem

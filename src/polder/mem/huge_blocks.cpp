@@ -83,8 +83,15 @@ huge_blocks::block_info huge_blocks::take(std::size_t n, std::size_t alignment) 
   std::byte* const p = at_address(align_up(address(at(number).base.get()), alignment));
   const std::size_t held = at(number).bytes.get();  // afterwards the record belongs to the block's user
   if (!publish(number, address(p))) return unmap(number), block_info{};
-  live_.fetch_add(held, order::relaxed);
+  count_live(held);
   return {p, zero};
+}
+
+void huge_blocks::count_live(std::size_t change) noexcept {
+  const std::size_t now = live_.fetch_add(change, order::relaxed) + change;
+  std::size_t peak = peak_.load(order::relaxed);
+  while (now > peak && now <= PTRDIFF_MAX && !peak_.cas(peak, now, order::relaxed, order::relaxed)) {
+  }
 }
 
 void huge_blocks::unmap(std::uint32_t number) noexcept {
@@ -145,7 +152,7 @@ std::byte* huge_blocks::resize(std::uint32_t number, const void* p, std::size_t 
     r.user.store(address(base) + before, order::release);  // sync: huge-user
   }
   r.bytes.set(bytes);
-  live_.fetch_add(bytes - old, order::relaxed);
+  count_live(bytes - old);
   return base + before;
 }
 

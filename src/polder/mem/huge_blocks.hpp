@@ -46,6 +46,7 @@ class huge_blocks {
   static constexpr std::size_t cache_bytes = 32 * MiB;
 
   std::size_t live_bytes() const noexcept { return live_.load(order::relaxed); }
+  std::size_t peak_bytes() const noexcept { return peak_.load(order::relaxed); }  // live ones
   std::size_t cached_bytes() const noexcept { return cached_.load(order::relaxed); }
 
  private:
@@ -86,7 +87,9 @@ class huge_blocks {
   //   order       huge-cache: the freer's writes to the record are seen by the taker
   //   ABA         harmless: an entry that is there again is in the cache again
   atomic<std::uint64_t> cache_[cache_slots];
+  void count_live(std::size_t change) noexcept;
   atomic<std::size_t> live_;
+  atomic<std::size_t> peak_;
   atomic<std::size_t> cached_;
 };
 

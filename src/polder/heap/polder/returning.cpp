@@ -85,8 +85,11 @@ statistics core::read_statistics() const noexcept {
   s.allocated += huge;
   s.active += huge;
   s.metadata += arena_.table_bytes();
-  s.cached = grains_.count().dirty * mem::grain_size + huge_.cached_bytes();
+  const mem::grain_pool::counts grains = grains_.count();
+  s.cached = grains.dirty * mem::grain_size + huge_.cached_bytes();
   s.resident = s.active + s.cached + s.metadata;
+  s.peak = grains.peak * mem::grain_size + huge_.peak_bytes() + arena_.table_bytes();
+  if (s.peak < s.resident) s.peak = s.resident;
   s.mapped = arena_.committed_bytes() + huge + huge_.cached_bytes();
   if (s.mapped < s.resident) s.mapped = s.resident;
   s.reserved = arena_.whole().bytes + huge + huge_.cached_bytes();
