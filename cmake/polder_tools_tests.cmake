@@ -10,6 +10,7 @@ endfunction()
 
 polder_tool_test(tools.layers COMMAND ${python} tools/check_layers.py TIMEOUT 30)
 polder_tool_test(tools.orders COMMAND ${python} tools/check_orders.py TIMEOUT 30)
+polder_tool_test(tools.papers COMMAND ${python} tools/check_papers.py TIMEOUT 30)
 polder_tool_test(tools.registry COMMAND ${python} tools/check_registry.py $<TARGET_FILE:polder-registry>
   "${POLDER_HEAPS}" TIMEOUT 30)
 polder_tool_test(tools.format COMMAND tools/check_format TIMEOUT 120)

@@ -6,6 +6,8 @@ The documents are README.md, everything under docs/ and the README of every heap
     `path/to/file.hpp`              must exist, from the root, from src/polder/, or from the document's folder
     `file.hpp` · `name`, `other`    each name must occur in that file (the last part of a::b counts)
     [text](path)                    must exist, from the document's folder
+
+and the README's catalogue has a row for every registered heap.
 """
 
 import re
@@ -23,6 +25,7 @@ QUOTED = re.compile(r"`([^`\n]+)`")
 NAMES = re.compile(r"`([^`\n]+)` · ((?:`[^`\n]+`(?:,\s+)?)+)")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s#]+)(?:#[^)]*)?\)")
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+HEAP = re.compile(r"^#include <polder/heap/\w+/(\w+)\.hpp>", re.MULTILINE)
 BUILT = re.compile(r"^(?:build|/|lib/)|\.(?:so|a)$")  # not in the repository
 
 
@@ -75,11 +78,21 @@ def path_troubles(root: Path, document: Path) -> list[str]:
     return troubles
 
 
+def catalogue_troubles(root: Path) -> list[str]:
+    registry, readme = root / "src" / "polder" / "heap" / "all.hpp", root / "README.md"
+    if not registry.exists() or not readme.exists():
+        return []
+    text = readme.read_text()
+    return [f"README.md: the catalogue has no row for {heap}"
+            for heap in (name.removesuffix("_heap") for name in HEAP.findall(registry.read_text())) if f"\n| `{heap}` |" not in text]
+
+
 def check(root: Path) -> tuple[int, list[str]]:
     papers = root / "docs" / "papers.md"
     if not papers.exists():
         return 0, ["docs/papers.md is missing"]
     troubles = row_troubles(papers.read_text())
+    troubles += catalogue_troubles(root)
     found = documents(root)
     for document in found:
         troubles += path_troubles(root, document)

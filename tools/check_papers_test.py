@@ -68,5 +68,12 @@ def test_every_document_is_read(tree):
         tree(ALL, files={name: ""})
 
 
+def test_every_heap_is_in_the_catalogue(tree):
+    registry = {"src/polder/heap/all.hpp": "#include <polder/heap/polder/polder_heap.hpp>\n#include <polder/heap/michael/michael.hpp>\n"}
+    rows = "| heap |\n| --- |\n| `polder` | ours |\n"
+    assert tree(ALL, files={**registry, "README.md": rows}) == ["README.md: the catalogue has no row for michael"]
+    assert tree(ALL, files={**registry, "README.md": rows + "| `michael` | 2004 |\n"}) == []
+
+
 def test_no_papers_is_an_error(tmp_path):
     assert check(tmp_path)[1] == ["docs/papers.md is missing"]
