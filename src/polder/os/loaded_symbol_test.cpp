@@ -17,8 +17,8 @@ TEST(loaded_symbol, finds_nothing_where_there_is_nothing) {
 }
 
 TEST(loaded_symbol, beside_tells_one_object_from_another) {
-  EXPECT_EQ(loaded_symbol_beside("qsort", "getenv"), dlsym(RTLD_DEFAULT, "qsort"));
-  EXPECT_EQ(loaded_symbol_beside("qsort", "_ZSt17__throw_bad_allocv"), nullptr);
+  EXPECT_EQ(loaded_symbol_beside("lsearch", "getenv"), dlsym(RTLD_DEFAULT, "lsearch"));
+  EXPECT_EQ(loaded_symbol_beside("lsearch", "_ZSt17__throw_bad_allocv"), nullptr);
 }
 
 }  // namespace
