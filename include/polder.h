@@ -62,8 +62,8 @@ size_t polder_usable_size(void* block) POLDER_NOEXCEPT;
  * blocks[0] on; fewer than `count`: errno is ENOMEM, and those are the caller's. */
 size_t polder_malloc_batch(size_t size, size_t count, void** blocks) POLDER_NOEXCEPT;
 
-/* Frees `count` blocks of any sizes and origins, faster than one by one: those of one span go back at once. NULL among
- * them is skipped. The array is the caller's, its contents are undefined afterwards. */
+/* Frees `count` blocks of any sizes and origins, faster than one by one: the thread's buffer is entered once, and
+ * other threads' blocks go home in lists. NULL among them is skipped. The array is the caller's, its contents are undefined afterwards. */
 void polder_free_batch(void** blocks, size_t count) POLDER_NOEXCEPT;
 
 struct polder_allocation {
@@ -79,7 +79,8 @@ int polder_owns(const void* address) POLDER_NOEXCEPT;
 
 /* ---- the heap as a whole ----------------------------------------------------------------------------------------- */
 
-/* Gives free memory back to the system, all but about `keep` bytes. Returns the bytes given back. */
+/* Gives all free memory back to the system. `keep` is malloc_trim's argument and is not looked at: spans that hold a
+ * block stay, and nothing else would be worth keeping. Returns the bytes given back. */
 size_t polder_trim(size_t keep) POLDER_NOEXCEPT;
 
 /* All in bytes unless they are counts. allocated <= active <= resident <= mapped <= reserved. Later versions add

@@ -1,4 +1,3 @@
-#include <limits.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -23,7 +22,7 @@ constinit heap::options options_;
 //   order       relaxed: the key itself lies in the C library, which publishes it
 constinit atomic<std::uint32_t> exit_key;
 
-void end_of_thread(void* round);
+void end_of_thread(void*);
 
 std::uint32_t exit_key_made() {
   std::uint32_t made = exit_key.load(order::relaxed);
@@ -35,15 +34,12 @@ std::uint32_t exit_key_made() {
   return made;
 }
 
-// The value of the key is the round, counted from 1.
-bool arm(std::uintptr_t round) {
+bool arm() {
   const std::uint32_t made = exit_key_made();
-  return made != 0 && pthread_setspecific(made - 1, reinterpret_cast<void*>(round)) == 0;
+  return made != 0 && pthread_setspecific(made - 1, &this_thread) == 0;
 }
 
-void end_of_thread(void* value) {
-  const auto round = reinterpret_cast<std::uintptr_t>(value);
-  if (round < PTHREAD_DESTRUCTOR_ITERATIONS && arm(round + 1)) return;
+void end_of_thread(void*) {
   this_thread.gone = true;
   instance.leave_thread();
 }
@@ -78,7 +74,7 @@ const heap::options& host::configured() noexcept {
   return options_;
 }
 
-bool host::watch_thread_exit() noexcept { return !this_thread.gone && arm(1); }
+bool host::watch_thread_exit() noexcept { return !this_thread.gone && arm(); }
 
 void host::installed() noexcept {
   // Runs in the first malloc of the process, which is long before the C library's room for handlers is used up and

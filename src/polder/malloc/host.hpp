@@ -10,13 +10,13 @@
 namespace polder::face {
 
 // The end of a thread. glibc runs the destructors of thread-specific data in at most PTHREAD_DESTRUCTOR_ITERATIONS
-// rounds, and a destructor may allocate in any of them, after ours. So ours arms itself anew until the last round and
-// only there gives the LAB up. What still comes after (the C library frees its own per-thread buffers) finds the
-// thread `gone`: watch_thread_exit() then says that nobody will call leave_thread().
+// rounds, and a destructor may allocate in any of them, after ours; whether another round comes for ours cannot be
+// known. So the LAB is given up in the first, and from then on the thread is `gone`: it settles no more, and each of its
+// operations borrows a LAB for as long as it lasts.
 //
-//              heap calls watch_thread_exit        round 1 … 3           last round
-//   unwatched ─────────────────────────▶ watched ─────────────▶ watched ───────────▶ gone
-//                                          (C++ thread_local destructors run before round 1)
+//              heap calls watch_thread_exit          first round of destructors
+//   unwatched ─────────────────────────────▶ watched ──────────────────────────▶ gone
+//                                            (C++ thread_local destructors run before)
 struct thread_words {
   void* lab = nullptr;  // the heap's; owner only
   bool gone = false;    // owner only

@@ -41,6 +41,10 @@ constexpr std::size_t largest = PTRDIFF_MAX;
   return p;
 }
 
+POLDER_NOINLINE void* malloc_missed(std::size_t n, bool inside) noexcept {
+  return had(instance.allocate_missed(n, inside));
+}
+
 // A power of two, or any small number.
 void* aligned(std::size_t alignment, std::size_t n) {
   if (alignment <= min_alignment) return had(instance.allocate(n));
@@ -56,7 +60,7 @@ using namespace polder::face;
 
 extern "C" {
 
-POLDER_PUBLIC void* malloc(std::size_t n) noexcept { return had(instance.allocate(n)); }
+POLDER_PUBLIC void* malloc(std::size_t n) noexcept { return instance.allocate_or<malloc_missed>(n); }
 
 // The heap takes null as it takes any address that is not its own, off the fast path, and finds it harmless there.
 POLDER_PUBLIC void free(void* p) noexcept { instance.deallocate(p); }
@@ -69,7 +73,7 @@ POLDER_PUBLIC void* calloc(std::size_t count, std::size_t size) noexcept {
 }
 
 POLDER_PUBLIC void* realloc(void* p, std::size_t n) noexcept {
-  if (p == nullptr) return had(instance.allocate(n));
+  if (p == nullptr) return malloc(n);
   if (n == 0) [[unlikely]] {
     instance.deallocate(p);
     return nullptr;
@@ -120,7 +124,11 @@ POLDER_PUBLIC void free_sized(void* p, std::size_t n) noexcept {
     instance.deallocate_sized(p, n);
 }
 
-POLDER_ALIAS(free) void free_aligned_sized(void* p, std::size_t alignment, std::size_t n) noexcept;
+POLDER_PUBLIC void free_aligned_sized(void* p, std::size_t alignment, std::size_t n) noexcept {
+  if (p != nullptr) [[likely]]
+    instance.deallocate_aligned_sized(p, alignment, n);
+}
+
 POLDER_ALIAS(free) void cfree(void* p) noexcept;
 POLDER_ALIAS(memalign) void* aligned_alloc(std::size_t alignment, std::size_t n) noexcept;
 
@@ -144,7 +152,7 @@ POLDER_ALIAS(memalign) void* polder_aligned_alloc(std::size_t alignment, std::si
 POLDER_ALIAS(posix_memalign) int polder_posix_memalign(void** into, std::size_t alignment, std::size_t n) noexcept;
 POLDER_ALIAS(free) void polder_free(void* p) noexcept;
 POLDER_ALIAS(free_sized) void polder_free_sized(void* p, std::size_t n) noexcept;
-POLDER_ALIAS(free) void polder_free_aligned_sized(void* p, std::size_t alignment, std::size_t n) noexcept;
+POLDER_ALIAS(free_aligned_sized) void polder_free_aligned_sized(void* p, std::size_t alignment, std::size_t n) noexcept;
 POLDER_ALIAS(malloc_usable_size) std::size_t polder_usable_size(void* p) noexcept;
 
 }  // extern "C"

@@ -36,24 +36,26 @@ void* aligned_once(std::size_t alignment, std::size_t n) {
   return p;
 }
 
+POLDER_NOINLINE void* new_missed(std::size_t n, bool inside) {
+  void* const p = instance.allocate_missed(n, inside);
+  return p != nullptr ? p : new_again(n, min_alignment);
+}
+
+POLDER_NOINLINE void* nothrow_new_missed(std::size_t n, bool inside) noexcept {
+  void* const p = instance.allocate_missed(n, inside);
+  return p != nullptr ? p : nothrow_again(n, min_alignment);
+}
+
 }  // namespace
 }  // namespace polder::face
 
 using namespace polder;
 using namespace polder::face;
 
-POLDER_PUBLIC void* operator new(std::size_t n) {
-  void* p = instance.allocate(n);
-  if (p == nullptr) [[unlikely]]
-    return new_again(n, min_alignment);
-  return p;
-}
+POLDER_PUBLIC void* operator new(std::size_t n) { return instance.allocate_or<new_missed>(n); }
 
 POLDER_PUBLIC void* operator new(std::size_t n, const std::nothrow_t&) noexcept {
-  void* p = instance.allocate(n);
-  if (p == nullptr) [[unlikely]]
-    return nothrow_again(n, min_alignment);
-  return p;
+  return instance.allocate_or<nothrow_new_missed>(n);
 }
 
 POLDER_PUBLIC void* operator new(std::size_t n, std::align_val_t a) {

@@ -31,7 +31,9 @@ chunk_number chunks_for(std::size_t bytes) { return chunk_number((bytes + chunk_
 bool commit_range(const void* begin, const void* end, std::size_t page) {
   const std::size_t from = align_down(address(begin), page);
   const std::size_t to = align_up(address(end), page);
-  return os::commit(at_address(from), to - from);
+  if (!os::commit(at_address(from), to - from)) return false;
+  os::keep_in_core_dumps(at_address(from), to - from, true);
+  return true;
 }
 
 }  // namespace
@@ -63,7 +65,9 @@ arena::reservation arena::reserve(std::size_t front, std::size_t wanted, std::si
       if (r.start != wide) os::unmap(wide, std::size_t(r.start - wide));
       os::unmap(r.start + r.bytes, std::size_t(wide + page - r.start));
     }
-    if (os::commit(r.start, r.front)) return r;
+    // A debugger dumps what has no access too. What is committed is put back in, range by range.
+    os::keep_in_core_dumps(r.start, r.bytes, false);
+    if (commit_range(r.start, r.start + r.front, page)) return r;
     os::unmap(r.start, r.bytes);
   }
 }
@@ -161,9 +165,15 @@ void arena::close_extra(chunk_number c) noexcept {
   const unsigned grains = k.grains.get();
   for (unsigned i = 0; i < grains; ++i)
     if (map_.find(address(base) + i * grain_size) != 0) map_.store(address(base) + i * grain_size, 0);
-  k.base.store(nullptr, order::relaxed);
-  os::unmap(k.mapping.get(), (grains + 1) * grain_size);
-  closed_.push(c + 1, [this](std::uint32_t i) -> atomic<std::uint32_t>& { return chunks_[i - 1].next; });
+  if (os::unmap(k.mapping.get(), (grains + 1) * grain_size)) {
+    k.base.store(nullptr, order::relaxed);
+    closed_.push(c + 1, [this](std::uint32_t i) -> atomic<std::uint32_t>& { return chunks_[i - 1].next; });
+    return;
+  }
+  // The kernel cannot split its tables: the chunk stays, if the map has its nodes, and it had them before.
+  for (unsigned i = 0; i < grains; ++i)
+    if (!map_.store(address(base) + i * grain_size, c * grains_per_chunk + i)) return;
+  static_cast<void>(k.taken.give(0, grains));
 }
 
 std::size_t arena::table_bytes() const noexcept {

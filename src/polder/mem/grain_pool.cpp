@@ -3,7 +3,6 @@
 #include <bit>
 
 #include <polder/base/check.hpp>
-#include <polder/os/pages.hpp>
 
 namespace polder::mem {
 namespace {
@@ -291,6 +290,14 @@ bool grain_pool::give(grain first, unsigned n, bool dirty) noexcept {
   });
 }
 
+// A kernel, an emulator or a filter may say that it dropped the pages and not do it: then the mark is still there.
+os::discarded grain_pool::discard(std::byte* p, std::size_t bytes, bool lazily) noexcept {
+  auto* const mark = reinterpret_cast<volatile std::uint64_t*>(p);
+  *mark = ~std::uint64_t{0};
+  const os::discarded how = lazily ? os::discard_lazily(p, bytes) : os::discard_now(p, bytes);
+  return how == os::discarded::zeroed && *mark != 0 ? os::discarded::refused : how;
+}
+
 std::size_t grain_pool::purge_chunk(chunk_number c, const purge_options& o) noexcept {
   chunk& k = arena_.chunk(c);
   std::size_t bytes = 0;
@@ -301,11 +308,8 @@ std::size_t grain_pool::purge_chunk(chunk_number c, const purge_options& o) noex
     const std::uint64_t mask = ones(at, n);
     auto* const p = arena_.address_of(c * grains_per_chunk + at);
     const std::size_t length = n * grain_size;
-    // A kernel, or an emulator, may say that it dropped the pages and not do it; the mark tells.
-    auto* const mark = reinterpret_cast<volatile std::uint64_t*>(p);
-    *mark = ~std::uint64_t{0};
-    const os::discarded how = o.lazily ? os::discard_lazily(p, length) : os::discard_now(p, length);
-    if (how == os::discarded::zeroed && *mark == 0) {
+    const os::discarded how = discard(p, length, o.lazily);
+    if (how == os::discarded::zeroed) {
       k.dirty.fetch_and(~mask, order::relaxed);
       count_change(0, -std::int64_t(n));
       bytes += length;

@@ -21,6 +21,7 @@
 #include <cstdint>
 
 #include <polder/mem/arena.hpp>
+#include <polder/os/pages.hpp>
 
 namespace polder::mem {
 
@@ -54,6 +55,9 @@ class grain_pool {
   // Gives free dirty memory back to the system: what has been free since the step before, or all of it. Begins at
   // chunk `from` and leaves there where to go on, 0 when it is through. Bytes.
   std::size_t purge(const purge_options& o, chunk_number& from) noexcept;
+
+  // Drops the contents of grains that are the caller's. Believes no kernel: a mark must have gone.
+  static os::discarded discard(std::byte* p, std::size_t bytes, bool lazily) noexcept;
 
   // Gives back the address space of extra chunks that are wholly free, where it is scarce.
   void release_extra_chunks() noexcept;

@@ -9,8 +9,7 @@ huge_blocks::record& huge_blocks::at(std::uint32_t number) const noexcept {
 }
 
 std::uint32_t huge_blocks::new_number() noexcept {
-  const auto links = [this](std::uint32_t n) -> atomic<std::uint32_t>& { return at(n).next; };
-  if (const std::uint32_t n = free_numbers_.pop(links)) return n;
+  if (const std::uint32_t n = free_numbers_.pop(links())) return n;
   std::uint32_t number = numbers_.load(order::relaxed);
   do {
     if (number + 1 >= records_per_block * max_blocks) return 0;
@@ -27,7 +26,7 @@ std::uint32_t huge_blocks::new_number() noexcept {
 }
 
 void huge_blocks::retire_number(std::uint32_t number) noexcept {
-  free_numbers_.push(number, [this](std::uint32_t n) -> atomic<std::uint32_t>& { return at(n).next; });
+  free_numbers_.push(number, links());
 }
 
 bool huge_blocks::publish(std::uint32_t number, std::uintptr_t user) noexcept {
@@ -70,6 +69,7 @@ huge_blocks::block_info huge_blocks::take(std::size_t n, std::size_t alignment) 
   const std::size_t bytes = align_up(n + slack, page);
   bool zero = false;
   std::uint32_t number = take_cached(bytes);
+  if (number == 0 && !stuck_.empty()) number = take_stuck(bytes);
   if (number == 0) {
     number = new_number();
     if (number == 0) return {};
@@ -96,9 +96,25 @@ void huge_blocks::count_live(std::size_t change) noexcept {
 
 void huge_blocks::unmap(std::uint32_t number) noexcept {
   record& r = at(number);
-  // A kernel that cannot split its tables keeps the mapping: drop its pages at least.
-  if (!os::unmap(r.base.get(), r.bytes.get())) os::discard_now(r.base.get(), r.bytes.get());
-  retire_number(number);
+  if (os::unmap(r.base.get(), r.bytes.get())) return retire_number(number);
+  // The kernel cannot split its tables: drop the pages, and keep the addresses for the next block.
+  os::discard_now(r.base.get(), r.bytes.get());
+  stuck_.push(number, links());
+}
+
+// One of the mappings the system would not take back, if one is large enough; the others are offered to it again.
+std::uint32_t huge_blocks::take_stuck(std::size_t bytes) noexcept {
+  std::uint32_t fitting = 0;
+  for (std::uint32_t n = stuck_.take_all(links()); n != 0;) {
+    const std::uint32_t next = at(n).next.load(order::relaxed);
+    if (fitting == 0 && at(n).bytes.get() >= bytes) {
+      fitting = n;
+    } else {
+      unmap(n);
+    }
+    n = next;
+  }
+  return fitting;
 }
 
 bool huge_blocks::give(std::uint32_t number, const void* p) noexcept {
@@ -158,6 +174,7 @@ std::byte* huge_blocks::resize(std::uint32_t number, const void* p, std::size_t 
 
 std::size_t huge_blocks::purge(bool all) noexcept {
   std::size_t bytes = 0;
+  if (!stuck_.empty()) take_stuck(SIZE_MAX);
   for (auto& slot : cache_) {
     std::uint64_t v = slot.load(order::relaxed);
     if (v == 0) continue;

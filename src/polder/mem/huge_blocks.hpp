@@ -1,10 +1,11 @@
 #pragma once
-// huge_blocks — blocks beyond a chunk: a mapping each, found by the radix map, kept for a while after the free.
+// huge_blocks — blocks longer than any run, and blocks that grow: a mapping each, found by the radix map, kept for a
+// while after the free.
 //
 //   paper      none: scalloc and LRMalloc map and unmap every such block
 //   progress   lock-free, but for the system calls themselves
 //   in malloc  yes
-//   invariant  a number is in exactly one place: with the block's user, in the cache, or in the stack of free numbers
+//   invariant  a number is in exactly one place: with the block's user, in the cache, or in one of the stacks
 #include <cstddef>
 #include <cstdint>
 
@@ -54,7 +55,7 @@ class huge_blocks {
     atomic<std::uintptr_t> user;  // address of the live block, 0: none
     plain<std::byte*> base;       // of the mapping: written by whoever holds the number
     plain<std::size_t> bytes;     // of the mapping
-    atomic<std::uint32_t> next;   // in the stack of free numbers
+    atomic<std::uint32_t> next;   // in a stack of numbers
   };
 
   // One of the freed mappings: its number, its length in pages, and whether a decay step has seen it.
@@ -71,6 +72,10 @@ class huge_blocks {
   bool publish(std::uint32_t number, std::uintptr_t user) noexcept;
   std::uint32_t take_cached(std::size_t bytes) noexcept;
   void unmap(std::uint32_t number) noexcept;
+  std::uint32_t take_stuck(std::size_t bytes) noexcept;
+  auto links() noexcept {
+    return [this](std::uint32_t n) -> atomic<std::uint32_t>& { return at(n).next; };
+  }
 
   static constexpr std::uint32_t records_per_block = 1024;
   static constexpr std::uint32_t max_blocks = directory_bytes / sizeof(void*);  // 2^20 huge blocks at a time
@@ -82,6 +87,7 @@ class huge_blocks {
   atomic<record*>* record_blocks_;
   atomic<std::uint32_t> numbers_{0};  // handed out so far, 1 …
   index_stack free_numbers_;
+  index_stack stuck_;  // numbers of mappings that the system would not take back: empty of pages, used first
   // cache_ — freed mappings.
   //   written by  who frees (0 → entry), who takes, ages or purges (entry → …), each by CAS
   //   order       huge-cache: the freer's writes to the record are seen by the taker

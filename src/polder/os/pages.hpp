@@ -45,8 +45,8 @@ bool populate(void* p, std::size_t bytes) noexcept;
 // Asks for, or against, transparent huge pages in the range. False: the kernel has none.
 bool advise_huge_pages(void* p, std::size_t bytes, bool wanted) noexcept;
 
-// Leaves the range out of core dumps. False: it stays in.
-bool leave_out_of_core_dumps(void* p, std::size_t bytes) noexcept;
+// Whether the range is written into core dumps; at first it is, even where there is no access. False: no change.
+bool keep_in_core_dumps(void* p, std::size_t bytes, bool wanted) noexcept;
 
 // RLIMIT_AS in bytes, SIZE_MAX when there is none.
 std::size_t address_space_limit() noexcept;

@@ -41,6 +41,8 @@ void* core::pop(lab& l, mem::span& s) noexcept {
 }
 
 void* core::allocate_class(lab& l, unsigned c, bool* zero) noexcept {
+  // Classes beyond the fast path come here every time: now and then they keep the clock of decay going.
+  if ((++l.beyond & 3) == 0) decay();
   mem::span& s = *l.hot[c];
   return s.free ? pop(l, s) : refill(l, c, zero);
 }
@@ -188,7 +190,7 @@ void core::give_grains(mem::chunk_number* hint, mem::grain first, unsigned n) no
   if (hint) *hint = mem::chunk_of(first);
   bool dirty = true;
   if (options_.decay_ms == 0)
-    dirty = os::discard_now(arena_.address_of(first), n * mem::grain_size) != os::discarded::zeroed;
+    dirty = mem::grain_pool::discard(arena_.address_of(first), n * mem::grain_size, false) != os::discarded::zeroed;
   if (!grains_.give(first, n, dirty)) report_corrupted(arena_.address_of(first));
 }
 

@@ -44,7 +44,11 @@ class core {
 
   [[noreturn]] void report_free(const void* p) const noexcept;     // why p cannot be freed
   [[noreturn]] void report_corrupted(const void* p) const noexcept;
-  void check_size(const void* p, std::size_t n) const noexcept;    // does not return if n does not belong to p
+  // Does not return if p cannot be a block for which n bytes were asked: more than it holds, or so few that it would
+  // lie in another class; a block that shrank in place, or has room to grow, may be up to twice as large.
+  void check_size(const void* p, std::size_t n) const noexcept;
+  // The same for a block of which the alignment was asked, whose class says little of n.
+  void check_aligned_size(const void* p, std::size_t alignment, std::size_t n) const noexcept;
 
   std::size_t usable_size(const void* p) const noexcept;
   bool owns(const void* p) const noexcept;
@@ -91,6 +95,7 @@ class core {
   void free_own(lab& l, mem::grain g, std::uint32_t w, mem::block* b) noexcept;
   void free_remote(lab& l, mem::grain g, std::uint32_t w, void* p) noexcept;
   void free_large(mem::chunk_number* hint, mem::grain g, const void* p) noexcept;
+  [[noreturn]] void report_size(const void* p) const noexcept;
   void check_block(mem::grain g, std::uint32_t w, const void* p) const noexcept;
   void service(lab& l) noexcept;
   void note_opened(lab& l) noexcept;

@@ -147,20 +147,26 @@ void core::service(lab& l) noexcept {
   l.seen.store(step_.load(order::relaxed), order::relaxed);
   note_opened(l);
   if (!l.in.empty()) drain_own(l);
+  l.out.flush_all([&](const outbox::list& list) { post(list.owner, list.first, list.last, list.bytes); });
   decay();
 }
 
 void core::report_free(const void* p) const noexcept {
   const mem::grain g = arena_.find(address(p));
+  const bool odd = !is_aligned(address(p), min_alignment);
   if (g == 0) {
     const bool known = (arena_.map().find(address(p)) & mem::arena::huge_mark) != 0;
-    mem::report(known ? mem::misuse::invalid_free : mem::misuse::foreign_pointer, p,
+    mem::report(!known ? mem::misuse::foreign_pointer
+                : odd  ? mem::misuse::misaligned_free
+                       : mem::misuse::invalid_free,
+                p,
                 {.remark = known ? "not the beginning of the block" : "not memory of this heap"});
   }
   const std::uint32_t w = arena_.words()[g].load(order::relaxed);
   const unsigned c = mem::word::cls(w);
   std::byte* const start = arena_.address_of(g);
-  if (c == mem::word::large) mem::report(mem::misuse::invalid_free, p, {.remark = "not the beginning of the block"});
+  if (c == mem::word::large)
+    mem::report(odd ? mem::misuse::misaligned_free : mem::misuse::invalid_free, p, {.remark = "not the beginning of the block"});
   if (c == 0 || c > classes::count)
     mem::report(mem::misuse::invalid_free, p, {.remark = "nothing is allocated there; a double free, or a stray pointer"});
   const mem::misuse_place where{.block_size = classes::block_size[c], .span = start, .cls = c, .owner = mem::word::owner(w)};
@@ -185,16 +191,29 @@ void core::report_corrupted(const void* p) const noexcept {
 }
 
 void core::check_size(const void* p, std::size_t n) const noexcept {
+  const std::size_t held = usable_size(p);
+  if (n > held) report_size(p);
+  if (n > held / 2) return;
+  const bool small = held <= mem::size_class::stepped::largest;
+  if (small ? held != classes::block_size[mem::size_class::stepped::of(n)] : mem::grains_for(n) << mem::grain_shift != held)
+    report_size(p);
+}
+
+void core::check_aligned_size(const void* p, std::size_t alignment, std::size_t n) const noexcept {
+  if (n > usable_size(p) || (is_power_of_two(alignment) && !is_aligned(address(p), alignment))) report_size(p);
+}
+
+void core::report_size(const void* p) const noexcept {
   const mem::grain g = arena_.find(address(p));
   const std::uint32_t w = g != 0 ? arena_.words()[g].load(order::relaxed) : 0;
   const unsigned c = mem::word::cls(w);
-  if (c == 0 || c > classes::count) {
-    if (usable_size(p) < n) mem::report(mem::misuse::size_mismatch, p, {.remark = "the block is smaller than that"});
-    return;
-  }
-  if (n <= classes::block_size[c]) return;  // an aligned block may be of a larger class than its size asks for
+  const bool small = c != 0 && c <= classes::count;
   mem::report(mem::misuse::size_mismatch, p,
-              {.block_size = classes::block_size[c], .span = arena_.address_of(g), .cls = c, .owner = mem::word::owner(w)});
+              {.block_size = usable_size(p),
+               .span = small ? arena_.address_of(g) : p,
+               .cls = small ? c : 0,
+               .owner = mem::word::owner(w),
+               .remark = "the size or alignment it is freed with was never asked for"});
 }
 
 }  // namespace polder::heap

@@ -50,6 +50,7 @@ struct alignas(false_sharing_range) lab {
   atomic<std::uint32_t> seen;           // decay step at the last slow path; others read it as a hint
   atomic<std::uint32_t> swept;          // nothing came since a sweep; the same
   outbox out;
+  std::uint32_t beyond;                 // allocations that the fast path did not serve
   std::uint64_t refills, remote_frees;
 
   // ---- what others write

@@ -62,7 +62,7 @@ class outbox {
     send(full);
   }
 
-  list lists_[slots];
+  list lists_[slots] = {};
 };
 
 }  // namespace polder::heap

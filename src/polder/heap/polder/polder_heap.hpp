@@ -52,27 +52,46 @@ class polder_heap {
 
   // ---- fast paths -------------------------------------------------------------------------------------------------
 
-  POLDER_ALWAYS_INLINE void* allocate(std::size_t n) noexcept {
+  // `missed(n, inside)` is what the caller does when the fast path does not serve: it must call allocate_missed with the
+  // same arguments, whatever else it does, and may be a tail call. Hence malloc keeps no frame.
+  template <auto missed>
+  POLDER_ALWAYS_INLINE void* allocate_or(std::size_t n) {
     lab& l = *here();
-    if (l.door.active()) [[unlikely]] return allocate_outside(n);
+    if (l.door.active()) [[unlikely]] return missed(n, false);
     if (l.door.enter(n)) [[likely]] {
       mem::span& s = *l.direct[(n + 15) >> 4];
       mem::block* const b = s.free;
-      if (b != nullptr) [[likely]] {
-        mem::block* const next = b->link;
-        if (!b->looks_free(l.secret)) [[unlikely]] return corrupted(b);
-        s.free = next;
+      if (b != nullptr && b->looks_free(l.secret)) [[likely]] {
+        s.free = b->link;
         ++s.used;
         b->wipe();
         l.door.exit();
         return b;
       }
     }
-    return allocate_inside(n);
+    return missed(n, true);
+  }
+
+  // inside: announced, but not served: the door is closed, the size is beyond the fast path, the span is out of blocks,
+  // or its first free block was written to. Otherwise the thread was inside already, or has no LAB.
+  POLDER_NOINLINE void* allocate_missed(std::size_t n, bool inside) noexcept {
+    lab& l = *here();
+    if (inside && l.door.is_open()) [[likely]] {
+      void* const p = core_.load(order::relaxed)->allocate(l, n);
+      l.door.exit();
+      return p;
+    }
+    if (inside) away(l);
+    return with_lab<void*>([&](core& c, lab& own) { return c.allocate(own, n); });
+  }
+
+  void* allocate(std::size_t n) noexcept {
+    return with_lab<void*>([&](core& c, lab& l) { return c.allocate(l, n); });
   }
 
   POLDER_ALWAYS_INLINE void deallocate(void* p) noexcept {
     lab& l = *here();
+    // Null and everything else outside the opened arena is the slow path's.
     const std::size_t offset = address(p) - address(l.base);
     if (offset < l.arena_bytes && !l.door.active()) [[likely]] {
       const mem::grain g = mem::grain(offset >> mem::grain_shift);
@@ -109,6 +128,10 @@ class polder_heap {
     if (core* const c = core_.load(order::acquire)) c->check_size(p, n);  // sync: heap-made
     deallocate(p);
   }
+  void deallocate_aligned_sized(void* p, std::size_t alignment, std::size_t n) noexcept {
+    if (core* const c = core_.load(order::acquire)) c->check_aligned_size(p, alignment, n);  // sync: heap-made
+    deallocate(p);
+  }
   std::size_t usable_size(const void* p) const noexcept {
     core* const c = core_.load(order::acquire);  // sync: heap-made
     return c ? c->usable_size(p) : 0;
@@ -126,8 +149,14 @@ class polder_heap {
     return had;
   }
   void deallocate_batch(void** blocks, std::size_t count) noexcept {
-    for (std::size_t i = 0; i < count; ++i)
-      if (blocks[i]) deallocate(blocks[i]);
+    if (lab* const l = come_in()) {
+      core& c = *core_.load(order::relaxed);
+      for (std::size_t i = 0; i < count; ++i)
+        if (blocks[i]) c.deallocate(*l, blocks[i]);
+      l->door.exit();
+    } else {
+      for (std::size_t i = 0; i < count; ++i) deallocate(blocks[i]);
+    }
   }
   // Everything at once: the pools hold nothing back, so `keep_bytes` is not looked at.
   std::size_t trim(std::size_t) noexcept {
@@ -223,21 +252,6 @@ class polder_heap {
     return r;
   }
 
-  // Announced, but not served: the door is closed, the size is beyond the fast path, or the span is out of blocks.
-  POLDER_NOINLINE void* allocate_inside(std::size_t n) noexcept {
-    lab& l = *here();
-    if (!l.door.is_open()) [[unlikely]] {
-      away(l);
-      return allocate_outside(n);
-    }
-    void* const p = core_.load(order::relaxed)->allocate(l, n);
-    l.door.exit();
-    return p;
-  }
-  POLDER_NOINLINE void* allocate_outside(std::size_t n) noexcept {
-    return with_lab<void*>([&](core& c, lab& l) { return c.allocate(l, n); });
-  }
-
   POLDER_NOINLINE void deallocate_inside(void* p) noexcept {
     lab& l = *here();
     if (!l.door.is_open()) [[unlikely]] {
@@ -268,7 +282,6 @@ class polder_heap {
     l.door.exit();
   }
   [[gnu::cold]] POLDER_NOINLINE void misused(void* p) noexcept { core_.load(order::relaxed)->report_free(p); }
-  [[gnu::cold]] POLDER_NOINLINE void* corrupted(void* p) noexcept { core_.load(order::relaxed)->report_corrupted(p); }
 
   // core_ — the heap, once it is made.
   //   written by  the first thread that allocates; two may race, the loser gives its reservation back

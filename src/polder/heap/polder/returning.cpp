@@ -8,8 +8,8 @@ namespace polder::heap {
 // back, cached mappings too, and the LABs of threads that have not been seen for two steps are swept. A step is cut
 // into pieces so that no malloc pays for a large heap's at once.
 void core::decay() noexcept {
-  constexpr std::size_t piece = 16 * MiB;
-  constexpr std::uint32_t labs_a_piece = 16;
+  constexpr std::size_t least = 32 * MiB;
+  constexpr std::uint32_t labs_a_piece = 128;
   const std::uint64_t now = os::coarse_milliseconds();
   std::uint64_t last = last_decay_.load(order::relaxed);
   const bool unfinished = purge_from_.load(order::relaxed) != 0 || sweep_from_.load(order::relaxed) != 0;
@@ -22,6 +22,9 @@ void core::decay() noexcept {
 
   mem::chunk_number from = purge_from_.load(order::relaxed);
   if (from != 0 || !unfinished) {
+    // A sixteenth of what lies dirty, so that a step ends within its time however large the heap.
+    const std::size_t share = grains_.count().dirty * mem::grain_size / 16;
+    const std::size_t piece = share > least ? share : least;
     grains_.purge({.lazily = options_.release == release_policy::free, .budget = piece}, from);
     purge_from_.store(from, order::relaxed);
     if (!unfinished) huge_.purge(false);
@@ -34,7 +37,7 @@ void core::decay() noexcept {
     lab& l = lab_at(++n);
     if (l.door.state() != lab_state::running || l.door.active()) continue;
     if (l.swept.load(order::relaxed) && l.in.empty()) continue;
-    if (step - l.seen.load(order::relaxed) < 3) continue;
+    if (step - l.seen.load(order::relaxed) < 2) continue;
     swept += sweep_idle(l);
   }
   sweep_from_.store(n < made ? n : 0, order::relaxed);

@@ -18,10 +18,11 @@ void* mapped_or_null(void* p) { return p == MAP_FAILED ? nullptr : p; }
 
 bool advise(void* p, std::size_t bytes, int what) noexcept {
   const errno_keeper keep;
-  int result;
-  do result = ::madvise(p, bytes, what);
-  while (result != 0 && errno == EAGAIN && what == MADV_DONTNEED);  // a kernel resource was short for a moment
-  return result == 0;
+  for (int tries = 0; tries < 8; ++tries) {
+    if (::madvise(p, bytes, what) == 0) return true;
+    if (errno != EAGAIN) return false;  // else a kernel resource was short for a moment
+  }
+  return false;
 }
 
 }  // namespace
@@ -76,7 +77,9 @@ bool advise_huge_pages(void* p, std::size_t bytes, bool wanted) noexcept {
   return advise(p, bytes, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
 
-bool leave_out_of_core_dumps(void* p, std::size_t bytes) noexcept { return advise(p, bytes, MADV_DONTDUMP); }
+bool keep_in_core_dumps(void* p, std::size_t bytes, bool wanted) noexcept {
+  return advise(p, bytes, wanted ? MADV_DODUMP : MADV_DONTDUMP);
+}
 
 std::size_t address_space_limit() noexcept {
   const errno_keeper keep;
