@@ -136,9 +136,9 @@ grain grain_pool::take_dirty(unsigned n, want w, chunk_number& hint) noexcept {
     chunk& k = arena_.chunk(c);
     if ((k.dirty.load(order::relaxed) & ~k.taken.taken()) == 0) {
       // Nothing here: say so, then look once more, because a giver may have found the bit still set.
-      // fence: pairs with note_dirty's. Either the giver sees the bit cleared, or we see its grain.
+      // Store-load on both sides: either the giver sees the bit cleared, or we see its grain.
       arena_.summary(c).fetch_and(~(std::uint64_t{1} << c % 64), order::relaxed);
-      fence(order::seq_cst);
+      fence(order::seq_cst);  // sync: dirty-or-noted
       if ((k.dirty.load(order::relaxed) & ~k.taken.taken()) != 0) note_dirty(c);
     }
     return false;
@@ -148,7 +148,7 @@ grain grain_pool::take_dirty(unsigned n, want w, chunk_number& hint) noexcept {
 }
 
 void grain_pool::note_dirty(chunk_number c) noexcept {
-  fence(order::seq_cst);  // the grain was given before; see take_dirty
+  fence(order::seq_cst);  // sync: dirty-or-noted: the grain was given before; see take_dirty
   const std::uint64_t bit = std::uint64_t{1} << c % 64;
   if ((arena_.summary(c).load(order::relaxed) & bit) == 0) arena_.summary(c).fetch_or(bit, order::relaxed);
 }

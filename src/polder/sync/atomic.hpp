@@ -69,6 +69,12 @@ inline void fence(order) noexcept { native::fence_word.fetch_add(0, std::memory_
 // whose heavy side is membarrier(2), and the order between a thread and its own signal handlers.
 [[gnu::always_inline]] inline void signal_fence() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
 
+// Replaces a word that one thread and its own signal handlers share, if it is still `expected`. Not for other threads.
+template <class T>
+[[gnu::always_inline]] inline bool replace_own(T& word, T expected, T desired) noexcept {
+  return __atomic_compare_exchange_n(&word, &expected, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
 template <class T>
 class plain {
  public:

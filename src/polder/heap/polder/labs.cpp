@@ -121,7 +121,7 @@ bool core::adopt(lab& l) noexcept {
     s.listed = 0;
     own(l, s);
     // Who still reads the old owner posts there, and whoever empties that inbox reads this word and sends it on.
-    arena_.words()[g].store(mem::word::tag(l.number) | (w & (mem::word::full_bit | mem::word::class_mask)), order::release);
+    arena_.words()[g].store(mem::word::tag(l.number) | (w & (mem::word::full_bit | mem::word::class_mask)), order::release);  // sync: span-made
     if (!mem::word::is_full(w)) list_partial(l, s);
     any = true;
     g = next;

@@ -220,7 +220,7 @@ class polder_heap {
         l = c->acquire_lab();
         if (!l) return nullptr;
         // A signal handler may have settled this thread in the meantime: one compare-and-swap against it.
-        if (!__sync_bool_compare_and_swap(&here(), nobody(), l)) {
+        if (!replace_own(here(), nobody(), l)) {
           c->release_lab(*l);
         } else if (!Host::watch_thread_exit()) {
           leave_thread();
