@@ -106,7 +106,8 @@ struct heap {
   void unlist(unsigned l, std::uint32_t s) {
     if (labs[l].partial.get() == s) return labs[l].partial.set(table[s].next.get());
     std::uint32_t before = labs[l].partial.get();
-    while (table[before].next.get() != s) before = table[before].next.get();
+    while (before != 0 && table[before].next.get() != s) before = table[before].next.get();
+    POLDER_MODEL_CHECK(before != 0);  // it is on this list
     table[before].next.set(table[s].next.get());
   }
   void to_pool(std::uint32_t s) {
