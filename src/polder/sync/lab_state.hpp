@@ -114,7 +114,7 @@ class gate {
   bool leave(Pending&& pending, Drain&& drain) noexcept {
     POLDER_CHECK(1, !active());
     for (;;) {
-      if (step(lab_state::running, lab_state::idle, order::release)) break;        // sync: gate-handover
+      if (step(lab_state::running, lab_state::idle, order::release)) break;              // sync: gate-handover
       if (step(lab_state::claimed, lab_state::abandoned, order::release)) return false;  // sync: gate-handover
     }
     recheck(pending, drain);
