@@ -14,6 +14,7 @@ namespace conformance {
 
 enum class setting : unsigned char {
   plain,    // a fresh child
+  fresh,    // a fresh program: what a heap opened earlier, a limit that is set later does not take back from it
   limited,  // a fresh program that was started under RLIMIT_AS of 64 MiB
 };
 enum class judge : unsigned char {

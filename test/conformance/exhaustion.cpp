@@ -209,9 +209,10 @@ void add_exhaustion(catalogue& table) {
   table.add(one_too_large, limit, 0, "one block of the whole limit");
   table.add(one_too_large, 4 * limit, 0, "one block of four limits");
   table.add(library_at_the_end, 0, 0, "libc and libstdc++ without memory");
-  table.under(setting::plain);
+  table.under(setting::fresh);
   table.add(limit_set_while_running, 1000, 0, "a limit set while running, blocks of 1000");
   table.add(limit_set_while_running, 1 << 20, 0, "a limit set while running, blocks of 1M");
+  table.under(setting::plain);
 }
 
 }  // namespace conformance

@@ -12,6 +12,7 @@ inline constexpr long documented_calls[] = {
     SYS_madvise,        // decay, prefault
     SYS_mremap,         // realloc of huge blocks
     SYS_membarrier,     // claims an idle thread's cache
+    SYS_prlimit64,      // reads RLIMIT_AS when more of the arena is opened
     SYS_clock_gettime,  // decay; the vDSO normally answers
 };
 

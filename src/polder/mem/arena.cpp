@@ -159,7 +159,7 @@ bool arena::open_extra(unsigned n) noexcept {
   return false;
 }
 
-void arena::close_extra(chunk_number c) noexcept {
+bool arena::close_extra(chunk_number c) noexcept {
   mem::chunk& k = chunks_[c];
   std::byte* const base = k.base.load(order::relaxed);
   const unsigned grains = k.grains.get();
@@ -168,12 +168,12 @@ void arena::close_extra(chunk_number c) noexcept {
   if (os::unmap(k.mapping.get(), (grains + 1) * grain_size)) {
     k.base.store(nullptr, order::relaxed);
     closed_.push(c + 1, [this](std::uint32_t i) -> atomic<std::uint32_t>& { return chunks_[i - 1].next; });
-    return;
+    return true;
   }
-  // The kernel cannot split its tables: the chunk stays, if the map has its nodes, and it had them before.
+  // The kernel cannot split its tables. The map has its nodes if it had them before, and if not, nobody looks here.
   for (unsigned i = 0; i < grains; ++i)
-    if (!map_.store(address(base) + i * grain_size, c * grains_per_chunk + i)) return;
-  static_cast<void>(k.taken.give(0, grains));
+    if (!map_.store(address(base) + i * grain_size, c * grains_per_chunk + i)) break;
+  return false;
 }
 
 std::size_t arena::table_bytes() const noexcept {

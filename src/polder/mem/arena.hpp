@@ -109,9 +109,9 @@ class arena {
   // False: the system refuses.
   bool open_more(unsigned n) noexcept;
 
-  // Gives the address space of an extra chunk back, all of whose grains the caller has taken; where the system
-  // refuses, the chunk stays, free and open. Its number is used again.
-  void close_extra(chunk_number c) noexcept;
+  // Gives the address space of an extra chunk back, all of whose grains the caller has taken. Its number is used again.
+  // False: the system refuses; the chunk is as it was, and its grains are still the caller's.
+  bool close_extra(chunk_number c) noexcept;
 
   // Bytes that may be read and written, tables included; bytes of the tables among them.
   std::size_t committed_bytes() const noexcept;

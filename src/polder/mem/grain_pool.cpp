@@ -268,13 +268,15 @@ bool grain_pool::extend(grain first, unsigned have, unsigned more, bool& zero) n
   return true;
 }
 
-bool grain_pool::give(grain first, unsigned n, bool dirty) noexcept {
+bool grain_pool::give(grain first, unsigned n, left l) noexcept {
+  const bool dirty = l != left::zero;
   count_change(-std::int64_t{n}, dirty ? n : 0);
   return for_each_part(first, n, [&](chunk_number c, unsigned at, unsigned here) {
     const std::uint64_t mask = ones(at, here);
     chunk& k = arena_.chunk(c);
     if (dirty) {
-      if (k.aged.load(order::relaxed) & mask) k.aged.fetch_and(~mask, order::relaxed);
+      if (l == left::aged) k.aged.fetch_or(mask, order::relaxed);
+      else if (k.aged.load(order::relaxed) & mask) k.aged.fetch_and(~mask, order::relaxed);
       if (k.released.load(order::relaxed) & mask) k.released.fetch_and(~mask, order::relaxed);
       k.dirty.fetch_or(mask, order::relaxed);  // before the grains are free: run-give publishes it
     }
@@ -306,6 +308,8 @@ std::size_t grain_pool::purge_chunk(chunk_number c, const purge_options& o) noex
   for_each_run(old, [&](unsigned at, unsigned n) {
     if (!k.taken.try_take_at(at, n)) return;  // somebody took part of it: it is in use again
     const std::uint64_t mask = ones(at, n);
+    // Another purge may have been here since we looked: a clean grain must not get our mark, nor be counted twice.
+    if ((k.dirty.load(order::relaxed) & mask) != mask) return static_cast<void>(k.taken.give(at, n));
     auto* const p = arena_.address_of(c * grains_per_chunk + at);
     const std::size_t length = n * grain_size;
     const os::discarded how = discard(p, length, o.lazily);
@@ -342,9 +346,14 @@ void grain_pool::release_extra_chunks() noexcept {
     if (!arena_.ready(c)) continue;
     const unsigned n = k.grains.get();
     if (!k.taken.try_take_at(0, n)) continue;
-    count_change(0, -std::popcount(k.dirty.load(order::relaxed) & ones(0, n)));
-    k.dirty.store(0, order::relaxed);
-    arena_.close_extra(c);
+    const std::uint64_t dirty = k.dirty.load(order::relaxed) & ones(0, n);
+    k.dirty.store(0, order::relaxed);  // before the number may be another chunk's
+    count_change(0, -std::popcount(dirty));
+    if (arena_.close_extra(c)) continue;
+    k.dirty.store(dirty, order::relaxed);
+    count_change(0, std::popcount(dirty));
+    static_cast<void>(k.taken.give(0, n));
+    note_dirty(c);
   }
 }
 

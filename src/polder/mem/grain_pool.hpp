@@ -43,8 +43,12 @@ class grain_pool {
   // Takes the n grains that follow a run, if they are free; false: nothing changed. `zero`: they read as zero.
   bool extend(grain first, unsigned have, unsigned more, bool& zero) noexcept;
 
-  // Gives n grains back. `dirty`: they may hold anything but zeroes. False: they were not all taken.
-  [[nodiscard]] bool give(grain first, unsigned n, bool dirty = true) noexcept;
+  // What is known of memory that is given back: it reads as zero; it may hold anything; the same, and nobody has used it
+  // for a while, so that the next step of decay may have it.
+  enum class left { zero, dirty, aged };
+
+  // Gives n grains back. False: they were not all taken.
+  [[nodiscard]] bool give(grain first, unsigned n, left l = left::dirty) noexcept;
 
   enum class which { aged, all };
   struct purge_options {

@@ -64,7 +64,7 @@ std::uint32_t huge_blocks::take_cached(std::size_t bytes) noexcept {
 
 huge_blocks::block_info huge_blocks::take(std::size_t n, std::size_t alignment) noexcept {
   const std::size_t page = arena_.page();
-  const std::size_t slack = alignment > page ? alignment - page : 0;
+  const std::size_t slack = alignment > os::page_size() ? alignment - os::page_size() : 0;  // map() aligns to those
   if (n > PTRDIFF_MAX - slack - page) return {};
   const std::size_t bytes = align_up(n + slack, page);
   bool zero = false;

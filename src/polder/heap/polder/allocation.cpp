@@ -42,7 +42,7 @@ void* core::pop(lab& l, mem::span& s) noexcept {
 
 void* core::allocate_class(lab& l, unsigned c, bool* zero) noexcept {
   // Classes beyond the fast path come here every time: now and then they keep the clock of decay going.
-  if ((++l.beyond & 3) == 0) decay();
+  if ((++l.beyond & 1) == 0) decay();
   mem::span& s = *l.hot[c];
   return s.free ? pop(l, s) : refill(l, c, zero);
 }
@@ -136,7 +136,7 @@ void core::make_hot(lab& l, mem::span& s) noexcept {
   set_hot(l, s.cls, &s);
 }
 
-void core::cool(lab& l, unsigned c) noexcept {
+void core::cool(lab& l, unsigned c, left how) noexcept {
   mem::span& s = *l.hot[c];
   if (&s == &none_) return;
   set_hot(l, c, &none_);
@@ -144,7 +144,7 @@ void core::cool(lab& l, unsigned c) noexcept {
   --s.used;
   if (s.used == 0) {
     disown(l, s);
-    give_grains(&l.hint, number_of(s), 1);
+    give_grains(&l.hint, number_of(s), 1, how);
   } else if (s.free || s.bumped < s.usable) {
     list_partial(l, s);
   } else {
@@ -185,13 +185,13 @@ void core::disown(lab& l, mem::span& s) noexcept {
 }
 
 // Empty spans and freed runs, back to where anyone can have them.
-void core::give_grains(mem::chunk_number* hint, mem::grain first, unsigned n) noexcept {
+void core::give_grains(mem::chunk_number* hint, mem::grain first, unsigned n, left how) noexcept {
   arena_.words()[first].store(0, order::relaxed);
   if (hint) *hint = mem::chunk_of(first);
-  bool dirty = true;
-  if (options_.decay_ms == 0)
-    dirty = mem::grain_pool::discard(arena_.address_of(first), n * mem::grain_size, false) != os::discarded::zeroed;
-  if (!grains_.give(first, n, dirty)) report_corrupted(arena_.address_of(first));
+  std::byte* const p = arena_.address_of(first);
+  if (options_.decay_ms == 0 && mem::grain_pool::discard(p, n * mem::grain_size, false) == os::discarded::zeroed)
+    how = left::zero;
+  if (!grains_.give(first, n, how)) report_corrupted(p);
 }
 
 }  // namespace polder::heap

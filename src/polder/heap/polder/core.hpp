@@ -72,7 +72,8 @@ class core {
   lab* pop_idle(index_stack& from) noexcept;
   void push_idle(lab& l, bool with_spans) noexcept;
   bool adopt(lab& l) noexcept;
-  void sweep(lab& l) noexcept;       // sends the outbox, empties the inbox, gives empty spans back
+  using left = mem::grain_pool::left;
+  void sweep(lab& l, left how) noexcept;  // sends the outbox, empties the inbox, gives empty spans back
   bool sweep_idle(lab& l) noexcept;  // the same for a LAB whose thread is elsewhere; false: it is busy
 
   // ---- spans
@@ -84,12 +85,12 @@ class core {
   mem::span* open_span(lab& l, unsigned c) noexcept;
   void make_hot(lab& l, mem::span& s) noexcept;
   void set_hot(lab& l, unsigned c, mem::span* s) noexcept;
-  void cool(lab& l, unsigned c) noexcept;  // the hot span becomes full, partial or free
+  void cool(lab& l, unsigned c, left how = left::dirty) noexcept;  // the hot span becomes full, partial or free
   void list_partial(lab& l, mem::span& s) noexcept;
   void unlist_partial(lab& l, mem::span& s) noexcept;
   void own(lab& l, mem::span& s) noexcept;
   void disown(lab& l, mem::span& s) noexcept;
-  void give_grains(mem::chunk_number* hint, mem::grain first, unsigned n) noexcept;
+  void give_grains(mem::chunk_number* hint, mem::grain first, unsigned n, left how = left::dirty) noexcept;
 
   // ---- frees
   void free_own(lab& l, mem::grain g, std::uint32_t w, mem::block* b) noexcept;

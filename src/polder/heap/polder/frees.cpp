@@ -194,9 +194,9 @@ void core::check_size(const void* p, std::size_t n) const noexcept {
   const std::size_t held = usable_size(p);
   if (n > held) report_size(p);
   if (n > held / 2) return;
+  const std::size_t grown = mem::grains_for(n + n / 4) << mem::grain_shift;  // the room realloc leaves
   const bool small = held <= mem::size_class::stepped::largest;
-  if (small ? held != classes::block_size[mem::size_class::stepped::of(n)] : mem::grains_for(n) << mem::grain_shift != held)
-    report_size(p);
+  if (small ? held != classes::block_size[mem::size_class::stepped::of(n)] : held > grown) report_size(p);
 }
 
 void core::check_aligned_size(const void* p, std::size_t alignment, std::size_t n) const noexcept {

@@ -98,7 +98,7 @@ lab* core::acquire_lab() noexcept {
 }
 
 void core::release_lab(lab& l) noexcept {
-  if (l.door.enter(0)) sweep(l);  // inside, so that no claimer comes between; if one is there, it sweeps
+  if (l.door.enter(0)) sweep(l, left::dirty);  // inside, so that no claimer comes between; if one is there, it sweeps
   const bool with_spans = l.owned_count != 0;
   l.door.exit();
   chain strays;
@@ -111,7 +111,7 @@ bool core::adopt(lab& l) noexcept {
   lab* const o = pop_idle(idle_full_);
   if (!o) return false;
   if (!o->door.try_drain()) return push_idle(*o, true), false;
-  sweep(*o);  // its thread may have gone without: then spans are hot and the outbox is full
+  sweep(*o, left::dirty);  // its thread may have gone without: then spans are hot and the outbox is full
   chain strays;
   bool any = false;
   for (mem::grain g = o->owned; g != 0;) {
@@ -135,9 +135,9 @@ bool core::adopt(lab& l) noexcept {
   return any;
 }
 
-void core::sweep(lab& l) noexcept {
+void core::sweep(lab& l, left how) noexcept {
   drain_own(l);
-  for (unsigned c = 1; c <= classes::count; ++c) cool(l, c);
+  for (unsigned c = 1; c <= classes::count; ++c) cool(l, c, how);
   l.out.flush_all([&](const outbox::list& list) { post(list.owner, list.first, list.last, list.bytes); });
   l.swept.store(1, order::relaxed);
 }
@@ -146,7 +146,7 @@ bool core::sweep_idle(lab& l) noexcept {
   if (!heavy_fences_) return false;
   const claim c = l.door.try_claim([] { return os::heavy_fence(); });
   if (c == claim::refused) return false;
-  sweep(l);
+  sweep(l, left::aged);
   if (c == claim::inherited || !l.door.end_claim()) {
     chain strays;
     const bool with_spans = l.owned_count != 0;

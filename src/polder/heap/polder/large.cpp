@@ -29,8 +29,9 @@ core::had core::try_large(mem::chunk_number& hint, std::size_t n, std::size_t al
       const auto before = unsigned((p - start) >> mem::grain_shift);
       const mem::grain first = r.first + before;
       const unsigned after = unsigned(slack) - before;
-      if (before != 0) static_cast<void>(grains_.give(r.first, before, !r.zero));
-      if (after != 0) static_cast<void>(grains_.give(first + mem::grain(wanted), after, !r.zero));
+      const auto rest = r.zero ? mem::grain_pool::left::zero : mem::grain_pool::left::dirty;
+      if (before != 0) static_cast<void>(grains_.give(r.first, before, rest));
+      if (after != 0) static_cast<void>(grains_.give(first + mem::grain(wanted), after, rest));
       reinterpret_cast<mem::large_run&>(arena_.spans()[first]).grains = std::uint32_t(wanted);
       arena_.words()[first].store(mem::word::large, order::release);  // sync: span-made
       return {p, r.zero};

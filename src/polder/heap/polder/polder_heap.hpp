@@ -76,6 +76,10 @@ class polder_heap {
   // or its first free block was written to. Otherwise the thread was inside already, or has no LAB.
   POLDER_NOINLINE void* allocate_missed(std::size_t n, bool inside) noexcept {
     lab& l = *here();
+    if (inside && !l.door.active()) [[unlikely]] {
+      nobody()->door.exit();  // announced there; since then a signal handler has settled the thread elsewhere
+      inside = false;
+    }
     if (inside && l.door.is_open()) [[likely]] {
       void* const p = core_.load(order::relaxed)->allocate(l, n);
       l.door.exit();

@@ -44,7 +44,7 @@ void core::decay() noexcept {
 }
 
 std::size_t core::trim(lab* own) noexcept {
-  if (own) sweep(*own);
+  if (own) sweep(*own, left::dirty);
   for (mem::lab_number n = 1; n <= labs_.load(order::relaxed); ++n) {
     lab& l = lab_at(n);
     if (&l != own && l.door.state() == lab_state::running) sweep_idle(l);
@@ -95,7 +95,7 @@ statistics core::read_statistics() const noexcept {
   if (s.peak < s.resident) s.peak = s.resident;
   s.mapped = arena_.committed_bytes() + huge + huge_.cached_bytes();
   if (s.mapped < s.resident) s.mapped = s.resident;
-  s.reserved = arena_.whole().bytes + huge + huge_.cached_bytes();
+  s.reserved = arena_.whole().bytes + std::size_t{arena_.extra_open()} * mem::chunk_size + huge + huge_.cached_bytes();
   s.labs = labs_.load(order::relaxed);
   for (mem::lab_number n = 1; n <= s.labs; ++n) {
     const lab& l = lab_at(n);

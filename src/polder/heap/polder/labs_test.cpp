@@ -1,0 +1,510 @@
+// LABs among threads: remote frees, ended threads, claimed LABs, and who may share a cache line.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <random>
+#include <set>
+#include <vector>
+
+#include <polder/heap/polder/served_test.hpp>
+#include <polder/os/heavy_fence.hpp>
+
+namespace polder::heap {
+namespace {
+
+using blocks = std::vector<void*>;
+
+constexpr std::size_t size = 256;
+constexpr unsigned per_span = unsigned(mem::grain_size / size);
+
+// Two threads take turns, without a sanitizer or a scheduler having a say in it.
+class turns {
+ public:
+  void wait_for(int turn) {
+    std::unique_lock hold(mutex_);
+    changed_.wait(hold, [&] { return turn_ >= turn; });
+  }
+  void reach(int turn) {
+    {
+      const std::lock_guard hold(mutex_);
+      turn_ = turn;
+    }
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int turn_ = 0;
+};
+
+// ---- remote frees ----------------------------------------------------------------------------------------------------
+
+TEST(remote_free, reaches_the_owner_who_allocates_from_it_again) {
+  served h;
+  blocks held;
+  for (unsigned i = 0; i != 4 * per_span; ++i) held.push_back(h.allocate(size));
+  const std::uint64_t spans = h.now().spans;
+  h.in_a_thread([&] {
+    for (void* p : held) h.free(p);
+  });
+  EXPECT_EQ(4 * per_span, h.now().remote_frees);
+  std::set<void*> again;
+  for (unsigned i = 0; i != 4 * per_span; ++i) again.insert(h.allocate(size));
+  EXPECT_EQ(std::set<void*>(held.begin(), held.end()), again);
+  EXPECT_LE(h.now().spans, spans);
+}
+
+TEST(remote_free, of_all_blocks_empties_the_spans_when_the_owner_looks) {
+  served h;
+  blocks held;
+  for (unsigned i = 0; i != 4 * per_span; ++i) held.push_back(h.allocate(size));
+  h.in_a_thread([&] {
+    for (void* p : held) h.free(p);
+  });
+  h.heap.trim(0);
+  EXPECT_EQ(0u, h.now().spans);
+  EXPECT_EQ(0u, h.now().allocated);
+}
+
+TEST(remote_free, waits_in_the_outbox_until_it_is_worth_the_way_and_leaves_with_the_next_refill) {
+  served h;
+  void* const p = h.allocate(size);
+  turns t;
+  std::thread other = h.thread([&] {
+    h.free(p);
+    EXPECT_FALSE(h.own().out.empty());
+    for (unsigned i = 0; i != 2 * per_span && !h.own().out.empty(); ++i) h.allocate(size);
+    EXPECT_TRUE(h.own().out.empty());
+    t.reach(1);
+    t.wait_for(2);
+  });
+  t.wait_for(1);
+  EXPECT_FALSE(h.own().in.empty());
+  t.reach(2);
+  other.join();
+}
+
+TEST(remote_free, to_a_lab_without_a_thread_is_drained_by_who_posts) {
+  served h;
+  blocks held(per_span);
+  h.in_a_thread([&] {
+    for (void*& p : held) p = h.allocate(size);
+  });
+  EXPECT_EQ(per_span * size, h.now().allocated);
+  h.allocate(16);  // so that this thread has a LAB; not of that size class
+  for (void* p : held) h.free(p);
+  h.heap.trim(0);
+  EXPECT_EQ(16u, h.now().allocated);
+  EXPECT_EQ(1u, h.now().spans);
+}
+
+TEST(remote_free, finds_the_new_owner_when_the_span_has_changed_hands_on_the_way) {
+  served h;
+  h.allocate(16);
+  turns t;
+  std::thread adopter = h.thread([&] {
+    h.allocate(16);  // has a LAB before there is one without a thread
+    t.reach(1);
+    t.wait_for(2);
+    h.allocate(size);  // not a block of its own: a span that somebody left
+    t.reach(3);
+    t.wait_for(4);
+  });
+  t.wait_for(1);
+  blocks held(8);
+  mem::lab_number former = 0;
+  h.in_a_thread([&] {
+    for (void*& p : held) p = h.allocate(size);
+    former = h.own().number;
+  });
+  ASSERT_EQ(former, h.owner_of(held[0]));
+  h.free(held[0]);  // in the outbox, for the LAB that is without a thread
+  ASSERT_FALSE(h.own().out.empty());
+  t.reach(2);
+  t.wait_for(3);
+  ASSERT_NE(former, h.owner_of(held[0]));
+  ASSERT_NE(h.own().number, h.owner_of(held[0]));
+  h.heap.trim(0);  // sends the outbox: there, found astray, and on
+  h.heap.trim(0);
+  EXPECT_EQ(16 + 16 + size + 7 * size, h.now().allocated);
+  for (std::size_t i = 1; i != held.size(); ++i) h.free(held[i]);
+  h.heap.trim(0);
+  h.heap.trim(0);
+  EXPECT_EQ(16 + 16 + size, h.now().allocated);
+  t.reach(4);
+  adopter.join();
+}
+
+TEST(remote_free, many_to_many_and_nothing_is_lost) {
+  served h;
+  constexpr unsigned threads = 4, rounds = 40, each = 500;
+  std::mutex mutex;
+  std::vector<std::pair<unsigned char*, std::size_t>> pot;
+  std::vector<std::thread> crew;
+  for (unsigned t = 0; t != threads; ++t)
+    crew.push_back(h.thread([&, t] {
+      std::minstd_rand random(t + 1);
+      for (unsigned round = 0; round != rounds; ++round) {
+        std::vector<std::pair<unsigned char*, std::size_t>> mine;
+        for (unsigned i = 0; i != each; ++i) {
+          const std::size_t n = 16 + random() % (i % 50 == 0 ? 100'000 : 1'000);
+          auto* const p = static_cast<unsigned char*>(h.allocate(n));
+          std::memset(p, int(n), n);
+          mine.push_back({p, n});
+        }
+        {
+          const std::lock_guard hold(mutex);
+          pot.insert(pot.end(), mine.begin(), mine.end());
+          mine.clear();
+          for (unsigned i = 0; i != each; ++i) {
+            std::swap(pot[random() % pot.size()], pot.back());
+            mine.push_back(pot.back());
+            pot.pop_back();
+          }
+        }
+        for (const auto& [p, n] : mine) {
+          EXPECT_EQ((unsigned char)(n), p[0]);
+          EXPECT_EQ((unsigned char)(n), p[n - 1]);
+          h.free(p);
+        }
+      }
+    }));
+  for (auto& t : crew) t.join();
+  EXPECT_TRUE(pot.empty());
+  EXPECT_EQ(0u, h.now().allocated);
+  h.heap.trim(0);
+  EXPECT_EQ(0u, h.now().active);
+}
+
+// ---- threads that end ------------------------------------------------------------------------------------------------
+
+TEST(ended_thread, its_lab_is_the_next_threads) {
+  served h;
+  for (int i = 0; i != 50; ++i) h.in_a_thread([&] { h.free(h.allocate(size)); });
+  EXPECT_EQ(1u, h.now().labs);
+  EXPECT_EQ(0u, h.now().threads);
+  EXPECT_EQ(0u, h.now().spans);
+}
+
+TEST(ended_thread, its_spans_are_adopted_before_fresh_ones_are_taken) {
+  served h;
+  h.allocate(16);
+  blocks held(2 * per_span);
+  h.in_a_thread([&] {
+    for (void*& p : held) p = h.allocate(size);
+    for (std::size_t i = 0; i < held.size(); i += 2) h.free(held[i]);
+  });
+  const std::uint64_t spans = h.now().spans;
+  const mem::lab_number former = h.owner_of(held[1]);
+  ASSERT_NE(former, h.own().number);
+  std::set<void*> freed;
+  for (std::size_t i = 0; i < held.size(); i += 2) freed.insert(held[i]);
+  for (std::size_t i = 0; i < held.size(); i += 2) EXPECT_EQ(1u, freed.erase(h.allocate(size)));
+  EXPECT_EQ(spans, h.now().spans);
+  EXPECT_EQ(h.own().number, h.owner_of(held[1]));
+  // Its blocks are this thread's own now.
+  const std::uint64_t remote = h.now().remote_frees;
+  for (std::size_t i = 1; i < held.size(); i += 2) h.free(held[i]);
+  EXPECT_EQ(remote, h.now().remote_frees);
+}
+
+TEST(ended_thread, what_it_left_can_be_freed_by_anybody) {
+  served h;
+  blocks held;
+  std::mutex mutex;
+  for (int round = 0; round != 20; ++round) {
+    std::vector<std::thread> crew;
+    for (int t = 0; t != 4; ++t)
+      crew.push_back(h.thread([&] {
+        for (int i = 0; i != 200; ++i) {
+          void* const p = h.allocate(16 + i);
+          void* other = nullptr;
+          {
+            const std::lock_guard hold(mutex);
+            held.push_back(p);
+            if (held.size() > 300) {
+              other = held[held.size() / 2];
+              held[held.size() / 2] = held.back();
+              held.pop_back();
+            }
+          }
+          h.free(other);
+        }
+      }));
+    for (auto& t : crew) t.join();
+  }
+  EXPECT_LE(h.now().labs, 8u);
+  for (void* p : held) h.free(p);
+  h.heap.trim(0);
+  EXPECT_EQ(0u, h.now().allocated);
+}
+
+TEST(ended_thread, leaves_twice_and_comes_back) {
+  served h;
+  h.heap.leave_thread();
+  void* const p = h.allocate(size);
+  h.heap.leave_thread();
+  h.heap.leave_thread();
+  EXPECT_EQ(0u, h.now().threads);
+  h.free(p);
+  EXPECT_EQ(p, h.allocate(size));
+}
+
+TEST(ended_thread, after_its_end_it_borrows_for_one_operation) {
+  served h;
+  h.in_a_thread([&] {
+    void* const own = h.allocate(size);
+    h.heap.leave_thread();
+    test_host::gone = true;
+    void* const p = h.allocate(size);
+    ASSERT_NE(nullptr, p);
+    void* const large = h.allocate(MiB);
+    void* const huge = h.allocate(40 * MiB);
+    EXPECT_EQ(&test_host::nobody<lab>, &h.own());
+    EXPECT_EQ(0u, h.now().threads);
+    for (void* q : {p, own, large, huge}) h.free(q);
+    EXPECT_EQ(&test_host::nobody<lab>, &h.own());
+  });
+  h.heap.trim(0);
+  EXPECT_EQ(0u, h.now().allocated);
+  EXPECT_LE(h.now().labs, 2u);
+}
+
+TEST(ended_thread, where_nobody_watches_for_it_every_operation_borrows) {
+  served h;
+  test_host::watched = false;
+  h.in_a_thread([&] {
+    blocks held;
+    for (int i = 0; i != 1'000; ++i) held.push_back(h.allocate(size));
+    for (void* p : held) h.free(p);
+  });
+  test_host::watched = true;
+  EXPECT_EQ(0u, h.now().allocated);
+  EXPECT_EQ(1u, h.now().labs);
+  EXPECT_EQ(0u, h.now().threads);
+}
+
+// ---- LABs of threads that do something else ----------------------------------------------------------------------------
+
+class idle_thread : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!os::register_heavy_fence()) GTEST_SKIP() << "no membarrier here";
+  }
+  turns t;
+};
+
+TEST_F(idle_thread, gives_up_what_it_does_not_use_and_does_not_notice) {
+  served h;
+  void* const mine = h.allocate(48);
+  void* theirs = nullptr;
+  std::thread other = h.thread([&] {
+    for (std::size_t n = 16; n <= 32 * KiB; n *= 2) h.free(h.allocate(n));  // hot spans without a block in use
+    theirs = h.allocate(100);
+    h.free(mine);  // in its outbox
+    t.reach(1);
+    t.wait_for(2);
+    const mem::lab_number number = h.own().number;
+    h.free(theirs);
+    void* const again = h.allocate(2000);
+    EXPECT_NE(nullptr, again);
+    EXPECT_EQ(number, h.own().number);  // the claim is over: the LAB is its own again
+    h.free(again);
+    t.reach(3);
+  });
+  t.wait_for(1);
+  EXPECT_GE(h.now().spans, 10u);
+  h.heap.trim(0);
+  h.heap.trim(0);                // what came home in the first
+  EXPECT_EQ(1u, h.now().spans);  // theirs
+  EXPECT_EQ(112u, h.now().allocated);
+  t.reach(2);
+  t.wait_for(3);
+  other.join();
+  h.heap.trim(0);
+  EXPECT_EQ(0u, h.now().allocated);
+  EXPECT_EQ(0u, h.now().spans);
+}
+
+TEST_F(idle_thread, is_swept_by_decay_alone_as_long_as_somebody_allocates) {
+  served h({.arena_size = GiB, .decay_ms = 2});
+  std::thread other = h.thread([&] {
+    for (std::size_t n = 16; n <= 32 * KiB; n *= 2) h.free(h.allocate(n));
+    t.reach(1);
+    t.wait_for(2);
+  });
+  t.wait_for(1);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (h.now().spans > 2 && std::chrono::steady_clock::now() < until) {
+    blocks held;
+    for (unsigned i = 0; i != 2 * per_span; ++i) held.push_back(h.allocate(size));
+    for (void* p : held) h.free(p);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_LE(h.now().spans, 2u);
+  t.reach(2);
+  other.join();
+}
+
+TEST_F(idle_thread, whose_inbox_overflows_is_emptied_by_who_posts) {
+  served h;
+  blocks held;
+  std::thread other = h.thread([&] {
+    for (unsigned i = 0; i != 20 * per_span; ++i) held.push_back(h.allocate(size));
+    t.reach(1);
+    t.wait_for(2);
+  });
+  t.wait_for(1);
+  ASSERT_GE(h.now().spans, 20u);
+  for (void* p : held) h.free(p);  // 1.3 MiB
+  EXPECT_LE(h.now().spans, 12u);
+  h.heap.trim(0);
+  t.reach(2);
+  other.join();
+  EXPECT_EQ(0u, h.now().allocated);
+}
+
+TEST_F(idle_thread, that_comes_back_at_any_moment_finds_its_blocks_whole) {
+  served h;
+  atomic<bool> enough{false};
+  std::vector<std::thread> crew;
+  for (int k = 0; k != 2; ++k)
+    crew.push_back(h.thread([&, k] {
+      std::minstd_rand random(k + 1);
+      std::vector<std::pair<unsigned char*, std::size_t>> held;
+      for (int i = 0; i != 60'000; ++i) {
+        if (held.size() < 50 || random() % 2 == 0) {
+          const std::size_t n = 1 + random() % 2'000;
+          auto* const p = static_cast<unsigned char*>(h.allocate(n));
+          p[0] = p[n - 1] = (unsigned char)(n);
+          held.push_back({p, n});
+        } else {
+          std::swap(held[random() % held.size()], held.back());
+          const auto [p, n] = held.back();
+          held.pop_back();
+          ASSERT_EQ((unsigned char)(n), p[0]);
+          ASSERT_EQ((unsigned char)(n), p[n - 1]);
+          h.free(p);
+        }
+      }
+      for (const auto& [p, n] : held) h.free(p);
+    }));
+  std::thread claimer = h.thread([&] {
+    while (!enough.load(order::relaxed)) {
+      h.heap.trim(0);
+      std::this_thread::yield();
+    }
+  });
+  for (auto& thread : crew) thread.join();
+  enough.store(true, order::relaxed);
+  claimer.join();
+  EXPECT_EQ(0u, h.now().allocated);
+  h.heap.trim(0);
+  EXPECT_EQ(0u, h.now().spans);
+}
+
+// ---- what a heap says of itself while it is in use ----------------------------------------------------------------------
+
+TEST(statistics_of_the_heap, are_ordered_under_load) {
+  served h;
+  atomic<bool> enough{false};
+  std::vector<std::thread> crew;
+  for (int k = 0; k != 2; ++k)
+    crew.push_back(h.thread([&, k] {
+      std::minstd_rand random(k + 7);
+      blocks held;
+      while (!enough.load(order::relaxed)) {
+        if (held.size() < 2'000 && random() % 100 < 55) {
+          held.push_back(h.allocate(random() % 100 == 0 ? random() % 500'000 : 2'000 + random() % 30'000));
+        } else if (!held.empty()) {
+          std::swap(held[random() % held.size()], held.back());
+          h.free(held.back());
+          held.pop_back();
+        }
+      }
+      for (void* p : held) h.free(p);
+    }));
+  unsigned disordered = 0;
+  statistics worst;
+  for (int i = 0; i != 3'000; ++i) {
+    const statistics s = h.now();
+    if (s.allocated > s.active || s.active > s.resident || s.resident > s.mapped || s.mapped > s.reserved) {
+      ++disordered;
+      worst = s;
+    }
+  }
+  enough.store(true, order::relaxed);
+  for (auto& t : crew) t.join();
+  EXPECT_EQ(0u, disordered) << "of 3000, such as " << worst.allocated << " " << worst.active << " "
+                            << worst.resident << " " << worst.mapped << " " << worst.reserved;
+}
+
+// ---- cache lines -----------------------------------------------------------------------------------------------------
+
+using owners = std::map<std::uintptr_t, int>;  // cache line → thread
+
+// The lines of a block and who holds it.
+void hold(owners& lines, const void* p, std::size_t n, int who) {
+  for (std::uintptr_t line = address(p) / cache_line; line <= (address(p) + n - 1) / cache_line; ++line) {
+    const auto [at, fresh] = lines.insert({line, who});
+    ASSERT_TRUE(fresh || at->second == who) << "line " << std::hex << line * cache_line << " has two holders";
+  }
+}
+
+// Active: blocks of two threads that allocate in turn.
+TEST(false_sharing, is_not_made_by_allocating) {
+  served h;
+  turns t;
+  owners lines;
+  const auto allocate = [&](int who) {
+    for (int round = 0; round != 100; ++round) {
+      t.wait_for(2 * round + who);
+      for (const std::size_t n : {1ul, 16ul, 24ul, 100ul, 1000ul, 5000ul, 70'000ul})
+        hold(lines, h.allocate(n), n, who);
+      t.reach(2 * round + who + 1);
+    }
+  };
+  std::thread other = h.thread([&] { allocate(1); });
+  allocate(0);
+  other.join();
+}
+
+// Passive: blocks of one thread that another frees do not become the other's.
+TEST(false_sharing, is_not_made_by_freeing_for_another) {
+  served h;
+  turns t;
+  blocks mine;
+  for (unsigned i = 0; i != 2 * unsigned(mem::grain_size / 16); ++i) mine.push_back(h.allocate(16));
+  std::thread other = h.thread([&] {
+    for (std::size_t i = 0; i < mine.size(); i += 2) h.free(mine[i]);
+    owners lines;
+    for (std::size_t i = 1; i < mine.size(); i += 2) hold(lines, mine[i], 16, 0);
+    for (int i = 0; i != 20'000; ++i) hold(lines, h.allocate(16), 16, 1);
+    t.reach(1);
+    t.wait_for(2);
+  });
+  t.wait_for(1);
+  t.reach(2);
+  other.join();
+}
+
+// The heap's own records of two threads, too.
+TEST(false_sharing, labs_do_not_touch) {
+  served h;
+  h.allocate(1);
+  const std::uintptr_t mine = address(&h.own());
+  h.in_a_thread([&] {
+    h.allocate(1);
+    const std::uintptr_t theirs = address(&h.own());
+    EXPECT_TRUE(is_aligned(theirs, false_sharing_range));
+    EXPECT_GE(theirs > mine ? theirs - mine : mine - theirs, sizeof(lab));
+  });
+}
+
+}  // namespace
+}  // namespace polder::heap

@@ -1,0 +1,94 @@
+#include <polder/heap/polder/outbox.hpp>
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <random>
+#include <set>
+
+namespace polder::heap {
+namespace {
+
+constexpr mem::secret s = 77;
+
+struct sent {
+  std::multiset<std::pair<mem::lab_number, const mem::block*>> blocks;
+  unsigned lists = 0;
+
+  void operator()(const outbox::list& l) {
+    ++lists;
+    std::uint32_t n = 0;
+    const mem::block* last = nullptr;
+    for (const mem::block* b = l.first; b != nullptr; b = b->link, ++n) {
+      EXPECT_TRUE(b->looks_free(s));
+      blocks.insert({l.owner, b});
+      last = b;
+    }
+    EXPECT_EQ(l.count, n);
+    EXPECT_EQ(l.last, last);
+  }
+};
+
+TEST(outbox, waits_until_a_slot_is_full_by_number) {
+  outbox o{};
+  sent out;
+  alignas(16) static mem::block blocks[outbox::max_blocks] = {};
+  for (unsigned i = 0; i != outbox::max_blocks; ++i) {
+    EXPECT_EQ(0u, out.lists);
+    o.add(3, &blocks[i], 16, s, out);
+  }
+  EXPECT_EQ(1u, out.lists);
+  EXPECT_EQ(std::size_t{outbox::max_blocks}, out.blocks.size());
+  EXPECT_TRUE(o.empty());
+}
+
+TEST(outbox, waits_until_a_slot_is_full_by_bytes) {
+  outbox o{};
+  sent out;
+  alignas(16) static mem::block blocks[8] = {};
+  for (unsigned i = 0; i != 8; ++i) o.add(3, &blocks[i], 3000, s, out);
+  EXPECT_EQ(2u, out.lists);  // 3 × 3000 is beyond 8 KiB
+  EXPECT_EQ(6u, out.blocks.size());
+  EXPECT_FALSE(o.empty());
+  o.add(3, &blocks[6], 32 * 1024, s, out);  // one block may be more than that
+  EXPECT_EQ(3u, out.lists);
+  EXPECT_TRUE(o.empty());
+}
+
+TEST(outbox, owners_that_share_a_slot_are_not_mixed) {
+  outbox o{};
+  sent out;
+  alignas(16) static mem::block blocks[3] = {};
+  o.add(1, &blocks[0], 16, s, out);
+  o.add(1 + outbox::slots, &blocks[1], 16, s, out);
+  EXPECT_EQ(1u, out.lists);
+  EXPECT_EQ(1u, out.blocks.count({1, &blocks[0]}));
+  o.add(2, &blocks[2], 16, s, out);  // a slot of its own
+  EXPECT_EQ(1u, out.lists);
+  o.flush_all(out);
+  EXPECT_EQ(3u, out.lists);
+  EXPECT_EQ(1u, out.blocks.count({1 + outbox::slots, &blocks[1]}));
+  EXPECT_EQ(1u, out.blocks.count({2, &blocks[2]}));
+  EXPECT_TRUE(o.empty());
+  o.flush_all(out);
+  EXPECT_EQ(3u, out.lists);
+}
+
+TEST(outbox, every_block_is_sent_once_to_its_owner) {
+  std::minstd_rand random(1);
+  constexpr unsigned n = 5'000;
+  const std::unique_ptr<mem::block[]> blocks(new mem::block[n]);
+  outbox o{};
+  sent out;
+  std::multiset<std::pair<mem::lab_number, const mem::block*>> expected;
+  for (unsigned i = 0; i != n; ++i) {
+    const auto owner = mem::lab_number(1 + random() % 20);
+    o.add(owner, &blocks[i], 16 + random() % 2000, s, out);
+    expected.insert({owner, &blocks[i]});
+  }
+  o.flush_all(out);
+  EXPECT_EQ(expected, out.blocks);
+}
+
+}  // namespace
+}  // namespace polder::heap

@@ -1,0 +1,542 @@
+#include <polder/heap/polder/polder_heap.hpp>
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <cstdio>
+#include <cstring>
+#include <random>
+#include <set>
+#include <vector>
+
+#include <polder/heap/polder/served_test.hpp>
+#include <polder/os/forked_test.hpp>
+#include <polder/os/pages.hpp>
+
+namespace polder::heap {
+namespace {
+
+using blocks = std::vector<void*>;
+
+void expect_ordered(const statistics& s) {
+  EXPECT_LE(s.allocated, s.active);
+  EXPECT_LE(s.active, s.resident);
+  EXPECT_LE(s.resident, s.mapped);
+  EXPECT_LE(s.mapped, s.reserved);
+}
+
+bool resident(const void* p) {
+  unsigned char in = 0;
+  return ::mincore(const_cast<void*>(p), 1, &in) == 0 && (in & 1) != 0;
+}
+
+bool is_zero(const void* p, std::size_t n) {
+  const auto* const bytes = static_cast<const unsigned char*>(p);
+  return n == 0 || (bytes[0] == 0 && std::memcmp(bytes, bytes + 1, n - 1) == 0);
+}
+
+// ---- life ------------------------------------------------------------------------------------------------------------
+
+TEST(polder_heap, begins_with_its_first_block) {
+  served h;
+  EXPECT_EQ(0u, h.now().reserved);
+  EXPECT_EQ(0, test_host::installations);
+  h.free(nullptr);
+  void* const p = h.allocate(1);
+  ASSERT_NE(nullptr, p);
+  EXPECT_EQ(1, test_host::installations);
+  EXPECT_TRUE(h.heap.owns(p));
+  EXPECT_FALSE(h.heap.owns(&h));
+  EXPECT_EQ(1u, h.now().labs);
+  EXPECT_EQ(1u, h.now().threads);
+  EXPECT_EQ(GiB, h.heap.effective_options().arena_size);
+  expect_ordered(h.now());
+  h.free(p);
+}
+
+TEST(polder_heap, every_size_is_aligned_large_enough_and_nobody_elses) {
+  served h;
+  std::vector<std::pair<unsigned char*, std::size_t>> held;
+  for (std::size_t n = 0; n < 40'000; n += n < 1100 ? 1 : 97) {
+    auto* const p = static_cast<unsigned char*>(h.allocate(n));
+    ASSERT_NE(nullptr, p);
+    ASSERT_TRUE(is_aligned(address(p), min_alignment)) << n;
+    ASSERT_GE(h.heap.usable_size(p), n);
+    std::memset(p, int(n), h.heap.usable_size(p));
+    held.push_back({p, n});
+  }
+  for (const auto& [p, n] : held) {
+    ASSERT_EQ((unsigned char)(n), p[0]);
+    ASSERT_EQ(0, std::memcmp(p, p + 1, h.heap.usable_size(p) - 1)) << n;
+    h.free(p);
+  }
+  EXPECT_EQ(0u, h.now().allocated);
+}
+
+// ---- where the next block comes from ---------------------------------------------------------------------------------
+
+constexpr std::size_t size = 1024;
+constexpr unsigned per_span = unsigned(mem::grain_size / size);
+
+TEST(refill, takes_the_whole_of_a_span_in_address_order_before_another) {
+  served h;
+  auto* const first = static_cast<std::byte*>(h.allocate(size));
+  for (unsigned i = 1; i != per_span; ++i) ASSERT_EQ(first + i * size, h.allocate(size));
+  EXPECT_EQ(1u, h.now().spans);
+  EXPECT_NE(h.grain_of(first), h.grain_of(h.allocate(size)));
+  EXPECT_EQ(2u, h.now().spans);
+}
+
+TEST(refill, touches_a_span_a_page_at_a_time) {
+  served h;
+  void* const p = h.allocate(size);
+  EXPECT_EQ(4096u, h.span_of(p).bumped);
+  for (unsigned i = 1; i != 4; ++i) h.allocate(size);
+  EXPECT_EQ(4096u, h.span_of(p).bumped);
+  h.allocate(size);
+  EXPECT_EQ(8192u, h.span_of(p).bumped);
+}
+
+TEST(refill, the_block_freed_last_comes_back_first) {
+  served h;
+  blocks held;
+  for (int i = 0; i != 4; ++i) held.push_back(h.allocate(size));
+  h.free(held[2]);
+  h.free(held[0]);
+  EXPECT_EQ(held[0], h.allocate(size));
+  EXPECT_EQ(held[2], h.allocate(size));
+}
+
+TEST(refill, a_partial_span_before_a_fresh_one) {
+  served h;
+  blocks held;
+  for (unsigned i = 0; i != 3 * per_span; ++i) held.push_back(h.allocate(size));
+  EXPECT_EQ(3u, h.now().spans);
+  void* const b = held[5];
+  h.free(b);
+  EXPECT_EQ(b, h.allocate(size));
+  EXPECT_EQ(3u, h.now().spans);
+  EXPECT_NE(h.grain_of(b), h.grain_of(h.allocate(size)));
+  EXPECT_EQ(4u, h.now().spans);
+}
+
+TEST(refill, a_full_span_comes_back_on_its_first_free) {
+  served h;
+  blocks held;
+  for (unsigned i = 0; i != per_span + 1; ++i) held.push_back(h.allocate(size));
+  EXPECT_TRUE(mem::word::is_full(h.word_of(held[0])));
+  EXPECT_FALSE(mem::word::is_full(h.word_of(held[per_span])));
+  h.free(held[7]);
+  EXPECT_FALSE(mem::word::is_full(h.word_of(held[0])));
+  EXPECT_TRUE(h.span_of(held[0]).listed);
+  EXPECT_EQ(h.grain_of(held[0]), h.own().partial[h.span_of(held[0]).cls].first);
+  h.free(held[8]);  // by the fast path now
+  EXPECT_EQ(per_span - 2, h.span_of(held[0]).used);
+}
+
+TEST(refill, what_others_freed_before_a_fresh_span) {
+  served h;
+  blocks held;
+  for (unsigned i = 0; i != per_span; ++i) held.push_back(h.allocate(size));
+  h.in_a_thread([&] {
+    for (void* b : held) h.free(b);
+  });
+  const std::uint64_t spans = h.now().spans;
+  std::set<void*> again;
+  for (unsigned i = 0; i != per_span; ++i) again.insert(h.allocate(size));
+  EXPECT_EQ(std::set<void*>(held.begin(), held.end()), again);
+  EXPECT_EQ(spans, h.now().spans);
+}
+
+// ---- empty spans -----------------------------------------------------------------------------------------------------
+
+TEST(empty_span, goes_to_the_pool_in_the_very_free_that_empties_it) {
+  served h;
+  blocks held;
+  for (unsigned i = 0; i != 2 * per_span; ++i) held.push_back(h.allocate(size));
+  ASSERT_EQ(2u, h.now().spans);
+  const std::uint64_t refills = h.now().refills;
+  for (unsigned i = 0; i != per_span - 1; ++i) h.free(held[i]);
+  EXPECT_EQ(2u, h.now().spans);
+  EXPECT_NE(0u, h.word_of(held[0]));
+  h.free(held[per_span - 1]);
+  EXPECT_EQ(1u, h.now().spans);
+  EXPECT_EQ(0u, h.word_of(held[0]));
+  EXPECT_EQ(refills, h.now().refills);
+  // Any class may have it, and a large block as well.
+  void* const other = h.allocate(48);
+  EXPECT_EQ(h.grain_of(held[0]), h.grain_of(other));
+}
+
+TEST(empty_span, the_hot_one_stays_until_another_is_hot) {
+  served h;
+  void* const p = h.allocate(size);
+  h.free(p);
+  EXPECT_EQ(1u, h.now().spans);
+  EXPECT_EQ(0u, h.now().allocated);
+  EXPECT_EQ(p, h.allocate(size));
+  h.free(p);
+  h.heap.trim(0);
+  EXPECT_EQ(0u, h.now().spans);
+}
+
+TEST(empty_span, from_full_in_one_free_where_the_class_has_few_blocks) {
+  served h;
+  void* const a = h.allocate(32 * KiB);
+  void* const b = h.allocate(32 * KiB);
+  void* const c = h.allocate(32 * KiB);  // the first span is full and set aside
+  ASSERT_TRUE(mem::word::is_full(h.word_of(a)));
+  h.free(a);
+  EXPECT_EQ(2u, h.now().spans);
+  h.free(b);
+  EXPECT_EQ(1u, h.now().spans);
+  h.free(c);
+}
+
+TEST(empty_span, everything_freed_nothing_is_held) {
+  served h;
+  std::minstd_rand random(3);
+  blocks held;
+  for (int i = 0; i != 20'000; ++i) {
+    if (random() % 3 != 0 || held.empty()) {
+      held.push_back(h.allocate(random() % 3000));
+    } else {
+      std::swap(held[random() % held.size()], held.back());
+      h.free(held.back());
+      held.pop_back();
+    }
+  }
+  for (void* p : held) h.free(p);
+  EXPECT_EQ(0u, h.now().allocated);
+  EXPECT_LE(h.now().spans, classes::count);  // a hot one a class
+  h.heap.trim(0);
+  EXPECT_EQ(0u, h.now().spans);
+  EXPECT_EQ(0u, h.now().cached);
+  EXPECT_EQ(0u, h.now().active);
+  EXPECT_EQ(0u, h.own().owned_count);
+}
+
+// ---- the other ways to allocate ----------------------------------------------------------------------------------------
+
+TEST(polder_heap, calloc_is_zero_from_fresh_and_from_used_memory) {
+  served h;
+  for (int round = 0; round != 3; ++round) {
+    std::vector<std::pair<void*, std::size_t>> held;
+    for (std::size_t n = 0; n < 6'000'000; n = n < 64 ? n + 1 : n * 5 / 4) {
+      for (int i = 0; i != (n < 40'000 ? 20 : 2); ++i) {
+        void* const p = h.heap.allocate_zeroed(n);
+        ASSERT_NE(nullptr, p);
+        ASSERT_TRUE(is_zero(p, n)) << n << " bytes, round " << round;
+        std::memset(p, 0xff, h.heap.usable_size(p));
+        held.push_back({p, n});
+      }
+    }
+    for (const auto& [p, n] : held) h.free(p);
+    if (round == 1) h.heap.trim(0);
+  }
+}
+
+TEST(polder_heap, any_alignment_at_any_size) {
+  served h;
+  blocks held;
+  for (std::size_t alignment = 16; alignment <= 64 * MiB; alignment *= 2)
+    for (const std::size_t n :
+         {std::size_t{0}, std::size_t{1}, std::size_t{100}, std::size_t{5000}, 40 * KiB, 3 * MiB}) {
+      auto* const p = static_cast<std::byte*>(h.heap.allocate_aligned(alignment, n));
+      ASSERT_NE(nullptr, p) << n << " at " << alignment;
+      ASSERT_TRUE(is_aligned(address(p), alignment)) << n << " at " << alignment;
+      ASSERT_GE(h.heap.usable_size(p), n);
+      if (n != 0) p[0] = p[n - 1] = std::byte{1};
+      held.push_back(p);
+    }
+  for (void* p : held) h.free(p);
+  EXPECT_EQ(0u, h.now().allocated);
+  EXPECT_EQ(nullptr, h.heap.allocate_aligned(std::size_t{1} << 63, 100));
+  EXPECT_EQ(nullptr, h.heap.allocate_aligned(4096, PTRDIFF_MAX));
+}
+
+TEST(polder_heap, what_is_too_large_is_refused) {
+  served h;
+  for (const std::size_t n : {std::size_t(PTRDIFF_MAX), SIZE_MAX, SIZE_MAX - 15, SIZE_MAX / 2 + 1}) {
+    EXPECT_EQ(nullptr, h.allocate(n));
+    EXPECT_EQ(nullptr, h.heap.allocate_zeroed(n));
+  }
+  void* const p = h.allocate(100);
+  EXPECT_EQ(nullptr, h.heap.reallocate(p, PTRDIFF_MAX));
+  EXPECT_EQ(p, h.heap.reallocate(p, 100));
+  h.free(p);
+}
+
+class realloc : public testing::Test {
+ protected:
+  static unsigned char at(std::size_t i) { return (unsigned char)(i * 131 / 16 + 1); }
+  void* filled(std::size_t n) {
+    auto* const p = static_cast<unsigned char*>(h.allocate(n));
+    for (std::size_t i = 0; i != n; ++i) p[i] = at(i);
+    return p;
+  }
+  testing::AssertionResult holds(const void* p, std::size_t n) {
+    for (std::size_t i = 0; i != n; ++i)
+      if (static_cast<const unsigned char*>(p)[i] != at(i)) return testing::AssertionFailure() << "byte " << i;
+    return testing::AssertionSuccess();
+  }
+  served h;
+};
+
+TEST_F(realloc, stays_where_the_class_is_the_same_or_little_is_saved) {
+  void* const p = filled(1000);
+  EXPECT_EQ(p, h.heap.reallocate(p, 1024));
+  EXPECT_EQ(p, h.heap.reallocate(p, 600));
+  EXPECT_TRUE(holds(p, 600));
+  void* const q = h.heap.reallocate(p, 100);
+  EXPECT_NE(p, q);
+  EXPECT_TRUE(holds(q, 100));
+}
+
+TEST_F(realloc, a_large_block_shrinks_where_it_is_and_grows_back) {
+  void* const p = filled(MiB);
+  EXPECT_EQ(MiB, h.now().active);
+  EXPECT_EQ(p, h.heap.reallocate(p, 256 * KiB));
+  EXPECT_EQ(256 * KiB, h.now().active);
+  ASSERT_EQ(p, h.heap.reallocate(p, 960 * KiB));
+  EXPECT_EQ(960 * KiB, h.now().active);
+  EXPECT_EQ(960 * KiB, h.heap.usable_size(p));
+  EXPECT_TRUE(holds(p, 256 * KiB));
+  h.free(p);
+  EXPECT_EQ(0u, h.now().active);
+}
+
+TEST_F(realloc, a_large_block_moves_where_there_is_no_room) {
+  void* const p = filled(100 * KiB);
+  blocks others;
+  for (int i = 0; i != 64; ++i) others.push_back(h.allocate(64 * KiB));
+  void* const q = h.heap.reallocate(p, 10 * MiB);
+  ASSERT_NE(nullptr, q);
+  EXPECT_TRUE(holds(q, 100 * KiB));
+  h.free(q);
+}
+
+TEST_F(realloc, a_huge_block_goes_with_its_pages_and_comes_back_small) {
+  void* p = filled(40 * MiB);
+  p = h.heap.reallocate(p, 400 * MiB);
+  ASSERT_NE(nullptr, p);
+  EXPECT_TRUE(holds(p, 40 * MiB));
+  p = h.heap.reallocate(p, 40 * MiB);
+  EXPECT_TRUE(holds(p, 40 * MiB));
+  p = h.heap.reallocate(p, 100);
+  EXPECT_TRUE(holds(p, 100));
+  EXPECT_LT(h.heap.usable_size(p), 200u);
+  EXPECT_EQ(0u, h.now().large);
+  h.free(p);
+}
+
+TEST_F(realloc, any_walk_of_sizes_keeps_the_contents) {
+  std::mt19937 random(11);
+  for (int walk = 0; walk != 20; ++walk) {
+    std::size_t n = 100;
+    void* p = filled(n);
+    for (int step = 0; step != 30; ++step) {
+      const std::size_t wanted = 1 + random() % (std::size_t{1} << (random() % 23));
+      p = h.heap.reallocate(p, wanted);
+      ASSERT_NE(nullptr, p);
+      ASSERT_GE(h.heap.usable_size(p), wanted);
+      ASSERT_TRUE(holds(p, std::min(n, wanted))) << n << " to " << wanted;
+      for (std::size_t i = std::min(n, wanted); i != wanted; ++i) static_cast<unsigned char*>(p)[i] = at(i);
+      n = wanted;
+    }
+    h.free(p);
+  }
+  EXPECT_EQ(0u, h.now().allocated);
+}
+
+TEST(polder_heap, a_batch_is_that_many_blocks) {
+  served h;
+  for (const std::size_t n : {std::size_t{0}, std::size_t{16}, std::size_t{1000}, 40 * KiB}) {
+    blocks held(300);
+    ASSERT_EQ(held.size(), h.heap.allocate_batch(n, held.size(), held.data()));
+    EXPECT_EQ(held.size(), std::set<void*>(held.begin(), held.end()).size());
+    for (void* p : held) std::memset(p, 1, n);
+    held[7] = (h.free(held[7]), nullptr);
+    h.heap.deallocate_batch(held.data(), held.size());
+    EXPECT_EQ(0u, h.now().allocated);
+  }
+  blocks none(3);
+  EXPECT_EQ(0u, h.heap.allocate_batch(PTRDIFF_MAX, 3, none.data()));
+}
+
+// ---- options ---------------------------------------------------------------------------------------------------------
+
+TEST(options_of_the_heap, no_decay_returns_memory_in_the_free) {
+  served h({.arena_size = GiB, .decay_ms = 0});
+  auto* const large = static_cast<std::byte*>(h.allocate(MiB));
+  std::memset(large, 1, MiB);
+  h.free(large);
+  EXPECT_FALSE(resident(large + 4096));  // the first page is looked at
+  EXPECT_EQ(0u, h.now().cached);
+  auto* const huge = static_cast<std::byte*>(h.allocate(40 * MiB));
+  *huge = std::byte{1};
+  h.free(huge);
+  EXPECT_FALSE(resident(huge));
+  EXPECT_EQ(0u, h.now().cached);
+  blocks held;
+  for (unsigned i = 0; i != per_span + 1; ++i) held.push_back(std::memset(h.allocate(size), 1, size));
+  for (unsigned i = 0; i != per_span; ++i) h.free(held[i]);
+  EXPECT_FALSE(resident(held[8]));
+  EXPECT_TRUE(resident(held[per_span]));
+  void* const again = h.heap.allocate_zeroed(MiB);
+  EXPECT_TRUE(is_zero(again, MiB));
+}
+
+TEST(options_of_the_heap, left_to_the_kernel_calloc_is_zero_all_the_same) {
+  served h({.arena_size = GiB, .decay_ms = 1, .release = release_policy::free});
+  for (int round = 0; round != 50; ++round) {
+    blocks held;
+    for (const std::size_t n : {100ul, 5000ul, 100'000ul, 700'000ul}) {
+      held.push_back(h.heap.allocate_zeroed(n));
+      ASSERT_TRUE(is_zero(held.back(), n)) << n << " in round " << round;
+      std::memset(held.back(), 0xff, n);
+    }
+    for (void* p : held) h.free(p);
+    h.heap.trim(0);
+  }
+}
+
+TEST(options_of_the_heap, larger_pages) {
+  served h({.arena_size = 16 * MiB, .page_size = 64 * KiB, .decay_ms = 0});
+  std::minstd_rand random(5);
+  blocks held;
+  for (int i = 0; i != 3'000; ++i) {
+    const std::size_t n = random() % (i % 50 == 0 ? 5'000'000 : 20'000);
+    void* const p = h.heap.allocate_zeroed(n);
+    ASSERT_NE(nullptr, p);
+    ASSERT_TRUE(is_zero(p, n)) << n;
+    std::memset(p, 1, n);
+    held.push_back(p);
+    if (held.size() > 100) {
+      h.free(held[0]);
+      held.erase(held.begin());
+    }
+  }
+  EXPECT_EQ(64 * KiB, h.heap.effective_options().page_size);
+  expect_ordered(h.now());
+  for (void* p : held) h.free(p);
+}
+
+TEST(options_of_the_heap, a_small_arena_goes_on_beyond_itself) {
+  served h({.arena_size = MiB, .decay_ms = 1'000'000});
+  blocks held;
+  for (int i = 0; i != 3'000; ++i) held.push_back(std::memset(h.allocate(5000), i, 5000));
+  for (int i = 0; i != 100; ++i) held.push_back(std::memset(h.allocate(100 * KiB), i, 100 * KiB));
+  expect_ordered(h.now());
+  EXPECT_GT(h.now().mapped, 20 * MiB);
+  for (std::size_t i = 0; i != held.size(); ++i) {
+    ASSERT_EQ((unsigned char)(i < 3'000 ? i : i - 3'000), static_cast<unsigned char*>(held[i])[4999]);
+    ASSERT_TRUE(h.heap.owns(held[i]));
+    h.free(held[i]);
+  }
+  EXPECT_EQ(0u, h.now().allocated);
+}
+
+// ---- what it says of itself --------------------------------------------------------------------------------------------
+
+TEST(statistics_of_the_heap, are_exact_when_nobody_moves) {
+  served h;
+  void* const a = h.allocate(100);
+  EXPECT_EQ(112u, h.now().allocated);
+  EXPECT_EQ(mem::grain_size, h.now().active);
+  void* const b = h.allocate(100 * KiB);
+  EXPECT_EQ(112u + 128 * KiB, h.now().allocated);
+  EXPECT_EQ(128 * KiB, h.now().large);
+  void* const c = h.allocate(40 * MiB);
+  EXPECT_EQ(128 * KiB + 40 * MiB, h.now().large);
+  expect_ordered(h.now());
+  const std::size_t mapped = h.now().mapped;
+  h.free(c);
+  EXPECT_EQ(128 * KiB, h.now().large);
+  EXPECT_LE(h.now().mapped, mapped);
+  h.free(b);
+  EXPECT_EQ(0u, h.now().large);
+  EXPECT_EQ(128 * KiB, h.now().cached);
+  h.free(a);
+  EXPECT_EQ(0u, h.now().allocated);
+  expect_ordered(h.now());
+}
+
+TEST(statistics_of_the_heap, the_peak_is_not_below_what_was_seen) {
+  served h;
+  void* const p = h.allocate(10 * MiB);
+  const std::size_t seen = h.now().resident;
+  h.free(p);
+  h.heap.trim(0);
+  EXPECT_GE(h.now().peak, seen);
+}
+
+// ---- near the end of the address space -----------------------------------------------------------------------------------
+
+std::size_t bytes_mapped() {
+  std::size_t pages = 0;
+  if (std::FILE* const f = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(f, "%zu", &pages) != 1) pages = 0;
+    std::fclose(f);
+  }
+  return pages * os::page_size();
+}
+
+// What other heaps of this program have reserved would count against the limit.
+void forget_reservations() {
+  std::vector<std::pair<std::uintptr_t, std::uintptr_t>> reserved;
+  if (std::FILE* const f = std::fopen("/proc/self/maps", "r")) {
+    char line[4096], rights[5];
+    unsigned long from, to;
+    while (std::fgets(line, sizeof line, f))
+      if (std::sscanf(line, "%lx-%lx %4s", &from, &to, rights) == 3 && to - from > 100 * MiB &&
+          std::strcmp(rights, "---p") == 0) {
+        reserved.push_back({from, to});
+      }
+    std::fclose(f);
+  }
+  for (const auto& [from, to] : reserved) os::unmap(at_address(from), to - from);
+}
+
+// Fills a limited address space with blocks of n bytes and frees them again, as often as `rounds`.
+int fill(std::size_t room, std::size_t n, int rounds) {
+  forget_reservations();
+  const std::size_t limit = bytes_mapped() + room;
+  const rlimit some{limit, limit};
+  if (::setrlimit(RLIMIT_AS, &some) != 0) return 1;
+  static void* held[200'000];
+  served h({.decay_ms = 1'000'000});
+  std::size_t first_time = 0;
+  for (int round = 0; round != rounds; ++round) {
+    std::size_t count = 0;
+    while (count != std::size(held) && (held[count] = h.allocate(n)) != nullptr) {
+      std::memcpy(held[count], &count, sizeof count);
+      ++count;
+    }
+    if (count * n < room / 4) return 2;
+    const statistics s = h.now();
+    if (s.allocated > s.active) return 3;
+    if (s.active > s.resident) return 4;
+    if (s.resident > s.mapped) return 5;
+    if (s.mapped > s.reserved) return 6;
+    for (std::size_t i = 0; i != count; ++i)
+      if (std::memcmp(held[i], &i, sizeof i) != 0) return 7;
+    for (std::size_t i = 0; i != count; ++i) h.free(held[i]);
+    if (h.now().allocated != 0) return 8;
+    if (first_time == 0) first_time = count;
+    if (count + count / 8 < first_time) return 9;  // some of it was lost
+  }
+  return 0;
+}
+
+TEST(exhaustion, every_block_can_be_had_and_freed_and_had_again) {
+  if (!os::can_limit_address_space) GTEST_SKIP() << "under a sanitizer";
+  for (const std::size_t room : {40 * MiB, 300 * MiB})
+    for (const std::size_t n :
+         {std::size_t{2000}, 32 * KiB, std::size_t{33'000}, std::size_t{37'000}, 60 * KiB, 100 * KiB, 3 * MiB})
+      EXPECT_EQ(os::fine, os::forked([&] { return fill(room, n, 3); })) << n << " bytes in " << room;
+}
+
+}  // namespace
+}  // namespace polder::heap

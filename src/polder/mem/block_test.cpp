@@ -1,0 +1,39 @@
+#include <polder/mem/block.hpp>
+
+#include <gtest/gtest.h>
+
+namespace polder::mem {
+namespace {
+
+constexpr secret s = 0x1234'5678'9abc'def0;
+
+TEST(block, looks_free_from_the_link_to_the_wipe) {
+  alignas(16) block blocks[2] = {};
+  blocks[0].set_link(&blocks[1], s);
+  EXPECT_EQ(&blocks[1], blocks[0].link);
+  EXPECT_TRUE(blocks[0].looks_free(s));
+  blocks[0].wipe();
+  EXPECT_FALSE(blocks[0].looks_free(s));
+  EXPECT_FALSE(blocks[1].looks_free(s));  // all-zero is not free
+}
+
+TEST(block, every_single_flipped_bit_shows) {
+  alignas(16) block b{};
+  for (block* const link : {static_cast<block*>(nullptr), &b})
+    for (unsigned bit = 0; bit != 128; ++bit) {
+      b.set_link(link, s);
+      reinterpret_cast<unsigned char*>(&b)[bit / 8] ^= 1u << bit % 8;
+      EXPECT_FALSE(b.looks_free(s)) << "bit " << bit;
+    }
+}
+
+TEST(block, the_key_is_good_at_its_own_address_and_under_its_own_secret_only) {
+  alignas(16) block blocks[2] = {};
+  blocks[0].set_link(nullptr, s);
+  blocks[1] = blocks[0];
+  EXPECT_FALSE(blocks[1].looks_free(s));
+  EXPECT_FALSE(blocks[0].looks_free(s + 1));
+}
+
+}  // namespace
+}  // namespace polder::mem

@@ -1,0 +1,342 @@
+#include <polder/mem/huge_blocks.hpp>
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <cstring>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include <polder/mem/fresh_arena_test.hpp>
+#include <polder/os/answered_test.hpp>
+#include <polder/os/forked_test.hpp>
+
+namespace polder::mem {
+namespace {
+
+using block_info = huge_blocks::block_info;
+
+struct huge : fresh_arena {
+  explicit huge(std::size_t page = os::page_size()) : fresh_arena(4 * grain_size, 0, page) {}
+  huge_blocks blocks{it, directory()};
+  ~huge() { blocks.purge(true); }
+
+  bool free(const void* p) {
+    const std::uint32_t number = blocks.find(p);
+    return number != 0 && blocks.give(number, p);
+  }
+  std::size_t usable(const void* p) const { return blocks.usable(blocks.find(p)); }
+};
+
+bool mapped(const void* p) {
+  unsigned char in;
+  return ::mincore(at_address(align_down(address(p), os::page_size())), 1, &in) == 0;
+}
+
+TEST(huge_blocks, a_block_is_as_long_as_asked_zero_and_found_by_its_beginning_alone) {
+  huge h;
+  for (const std::size_t n : {2 * MiB, 3 * MiB + 1, 100 * MiB, GiB, 10 * TiB / 1024}) {
+    const block_info b = h.blocks.take(n, 16);
+    ASSERT_NE(nullptr, b.p);
+    EXPECT_TRUE(b.zero);
+    ASSERT_NE(0u, h.blocks.find(b.p));
+    EXPECT_EQ(0u, h.blocks.find(b.p + 16));
+    EXPECT_EQ(0u, h.blocks.find(b.p + n - 1));
+    EXPECT_EQ(0u, h.blocks.find(b.p - 1));
+    EXPECT_GE(h.usable(b.p), n);
+    EXPECT_LT(h.usable(b.p), n + os::page_size());
+    EXPECT_EQ(std::byte{0}, b.p[n - 1]);
+    b.p[0] = b.p[n - 1] = std::byte{1};
+    EXPECT_EQ(h.usable(b.p), h.blocks.live_bytes());
+    EXPECT_TRUE(h.free(b.p));
+    EXPECT_EQ(0u, h.blocks.find(b.p));
+    EXPECT_EQ(0u, h.blocks.live_bytes());
+    h.blocks.purge(true);
+  }
+}
+
+TEST(huge_blocks, what_the_system_refuses_is_null_and_costs_nothing) {
+  huge h;
+  EXPECT_EQ(nullptr, h.blocks.take(PTRDIFF_MAX, 16).p);
+  EXPECT_EQ(nullptr, h.blocks.take(SIZE_MAX, 16).p);
+  EXPECT_EQ(nullptr, h.blocks.take(SIZE_MAX / 4, 16).p);
+  EXPECT_EQ(nullptr, h.blocks.take(2 * MiB, std::size_t{1} << 62).p);
+  EXPECT_EQ(0u, h.blocks.live_bytes());
+  const block_info b = h.blocks.take(2 * MiB, 16);
+  EXPECT_NE(nullptr, b.p);
+  EXPECT_TRUE(h.free(b.p));
+}
+
+TEST(huge_blocks, any_alignment) {
+  huge h;
+  for (int round = 0; round != 2; ++round)
+    for (std::size_t alignment = 16; alignment <= GiB; alignment *= 2)
+      for (const std::size_t n : {std::size_t{1}, 2 * MiB, 5 * MiB + 5}) {
+        const block_info b = h.blocks.take(n, alignment);
+        ASSERT_NE(nullptr, b.p);
+        ASSERT_TRUE(is_aligned(address(b.p), alignment));
+        ASSERT_GE(h.usable(b.p), n);
+        b.p[0] = b.p[h.usable(b.p) - 1] = std::byte{1};
+        ASSERT_TRUE(h.free(b.p));
+      }
+}
+
+TEST(huge_blocks, with_larger_pages_a_block_that_is_aligned_to_one_is_all_there) {
+  huge h(64 * KiB);
+  for (int i = 0; i != 8; ++i) {
+    static_cast<void>(os::map(os::page_size()));  // so that the next mapping begins anywhere
+    const block_info b = h.blocks.take(3 * MiB, 64 * KiB);
+    ASSERT_NE(nullptr, b.p);
+    EXPECT_TRUE(is_aligned(address(b.p), 64 * KiB));
+    EXPECT_GE(h.usable(b.p), 3 * MiB);
+    EXPECT_TRUE(mapped(b.p + 3 * MiB - 1));
+  }
+}
+
+TEST(huge_blocks, a_second_free_is_refused) {
+  huge h;
+  const block_info b = h.blocks.take(2 * MiB, 16);
+  const std::uint32_t number = h.blocks.find(b.p);
+  EXPECT_TRUE(h.blocks.give(number, b.p));
+  EXPECT_FALSE(h.blocks.give(number, b.p));
+  EXPECT_EQ(0u, h.blocks.find(b.p));
+  const block_info again = h.blocks.take(2 * MiB, 16);  // from the cache: the same place
+  EXPECT_EQ(b.p, again.p);
+  EXPECT_TRUE(h.free(again.p));
+}
+
+TEST(huge_blocks, of_many_threads_that_free_it_one_succeeds) {
+  huge h;
+  for (int round = 0; round != 200; ++round) {
+    const block_info b = h.blocks.take(2 * MiB, 16);
+    const std::uint32_t number = h.blocks.find(b.p);
+    atomic<int> freed, ready;
+    const auto free = [&] {
+      ready.fetch_add(1, order::relaxed);
+      while (ready.load(order::relaxed) != 2) std::this_thread::yield();
+      if (h.blocks.give(number, b.p)) freed.fetch_add(1, order::relaxed);
+    };
+    std::thread other(free);
+    free();
+    other.join();
+    ASSERT_EQ(1, freed.load(order::relaxed));
+    ASSERT_EQ(0u, h.blocks.live_bytes());
+  }
+}
+
+TEST(huge_blocks, the_cache_serves_what_is_not_much_shorter_and_says_that_it_is_not_zero) {
+  huge h;
+  const block_info b = h.blocks.take(8 * MiB, 16);
+  *b.p = std::byte{1};
+  ASSERT_TRUE(h.free(b.p));
+  EXPECT_EQ(8 * MiB, h.blocks.cached_bytes());
+  const block_info small = h.blocks.take(2 * MiB, 16);
+  EXPECT_NE(b.p, small.p);
+  EXPECT_TRUE(small.zero);
+  const block_info larger = h.blocks.take(8 * MiB + 1, 16);
+  EXPECT_NE(b.p, larger.p);
+  const block_info near = h.blocks.take(7 * MiB, 16);
+  EXPECT_EQ(b.p, near.p);
+  EXPECT_FALSE(near.zero);
+  EXPECT_GE(h.usable(near.p), 7 * MiB);
+  EXPECT_EQ(0u, h.blocks.cached_bytes());
+  for (std::byte* p : {small.p, larger.p, near.p}) EXPECT_TRUE(h.free(p));
+}
+
+TEST(huge_blocks, the_cache_is_bounded_and_what_does_not_fit_is_unmapped) {
+  huge h;
+  std::vector<std::byte*> blocks;
+  for (int i = 0; i != 40; ++i) blocks.push_back(h.blocks.take(2 * MiB, 16).p);
+  for (std::byte* p : blocks) {
+    ASSERT_TRUE(h.free(p));
+    ASSERT_LE(h.blocks.cached_bytes(), huge_blocks::cache_bytes);
+  }
+  EXPECT_EQ(huge_blocks::cache_bytes, h.blocks.cached_bytes());
+  std::byte* const large = h.blocks.take(huge_blocks::cache_bytes + 1, 16).p;
+  ASSERT_TRUE(h.free(large));
+  EXPECT_FALSE(mapped(large + 16 * MiB));
+}
+
+TEST(huge_blocks, purge_gives_back_what_was_there_at_the_step_before) {
+  huge h;
+  std::byte* const a = h.blocks.take(2 * MiB, 16).p;
+  std::byte* const b = h.blocks.take(3 * MiB, 16).p;
+  ASSERT_TRUE(h.free(a));
+  EXPECT_EQ(0u, h.blocks.purge(false));
+  ASSERT_TRUE(h.free(b));
+  EXPECT_EQ(2 * MiB, h.blocks.purge(false));
+  EXPECT_FALSE(mapped(a));
+  EXPECT_TRUE(mapped(b));
+  EXPECT_EQ(3 * MiB, h.blocks.purge(true));
+  EXPECT_FALSE(mapped(b));
+  EXPECT_EQ(0u, h.blocks.purge(true));
+  EXPECT_EQ(0u, h.blocks.cached_bytes());
+}
+
+TEST(huge_blocks, resize_keeps_the_contents_wherever_it_goes) {
+  huge h;
+  std::mt19937 random(7);
+  std::byte* p = h.blocks.take(3 * MiB, 16).p;
+  std::size_t n = 3 * MiB;
+  const auto at = [](std::size_t i) { return std::byte(i / os::page_size() * 7 + 1); };
+  for (std::size_t i = 0; i < n; i += os::page_size()) p[i] = at(i);
+  for (int step = 0; step != 60; ++step) {
+    const std::size_t wanted = 2 * MiB + random() % (30 * MiB);
+    void* const wall = os::map(os::page_size());  // something may stand in the way, or not
+    std::byte* const q = h.blocks.resize(h.blocks.find(p), p, wanted);
+    ASSERT_NE(nullptr, q);
+    if (q != p) {
+      ASSERT_EQ(0u, h.blocks.find(p));
+    }
+    ASSERT_NE(0u, h.blocks.find(q));
+    ASSERT_GE(h.usable(q), wanted);
+    ASSERT_EQ(h.usable(q), h.blocks.live_bytes());
+    for (std::size_t i = 0; i < std::min(n, wanted); i += os::page_size()) ASSERT_EQ(at(i), q[i]) << i;
+    for (std::size_t i = align_up(std::min(n, wanted), os::page_size()); i < wanted; i += os::page_size()) {
+      q[i] = at(i);
+    }
+    p = q;
+    n = wanted;
+    if (step % 2 == 0) os::unmap(wall, os::page_size());
+  }
+  EXPECT_TRUE(h.free(p));
+}
+
+TEST(huge_blocks, an_aligned_block_is_resized_with_what_lies_before_it) {
+  huge h;
+  const block_info b = h.blocks.take(3 * MiB, 64 * MiB);
+  b.p[0] = std::byte{1}, b.p[3 * MiB - 1] = std::byte{2};
+  std::byte* const q = h.blocks.resize(h.blocks.find(b.p), b.p, 200 * MiB);
+  ASSERT_NE(nullptr, q);
+  EXPECT_GE(h.usable(q), 200 * MiB);
+  EXPECT_EQ(std::byte{1}, q[0]);
+  EXPECT_EQ(std::byte{2}, q[3 * MiB - 1]);
+  q[200 * MiB - 1] = std::byte{3};
+  EXPECT_TRUE(h.free(q));
+}
+
+TEST(huge_blocks, a_resize_that_is_refused_changes_nothing) {
+  huge h;
+  std::byte* const p = h.blocks.take(3 * MiB, 16).p;
+  p[0] = p[3 * MiB - 1] = std::byte{1};
+  EXPECT_EQ(nullptr, h.blocks.resize(h.blocks.find(p), p, PTRDIFF_MAX));
+  EXPECT_EQ(nullptr, h.blocks.resize(h.blocks.find(p), p, SIZE_MAX / 4));
+  EXPECT_EQ(os::fine, os::forked([&] {
+              if (!os::answer(SYS_mremap, ENOMEM)) return 1;
+              if (h.blocks.resize(h.blocks.find(p), p, 20 * MiB) != nullptr) return 2;
+              if (h.blocks.find(p) == 0 || p[0] != std::byte{1} || p[3 * MiB - 1] != std::byte{1}) return 3;
+              return h.free(p) ? 0 : 4;
+            }));
+  EXPECT_NE(0u, h.blocks.find(p));
+  EXPECT_EQ(std::byte{1}, p[3 * MiB - 1]);
+  EXPECT_EQ(3 * MiB, h.blocks.live_bytes());
+  EXPECT_TRUE(h.free(p));
+}
+
+TEST(huge_blocks, a_kernel_that_cannot_unmap_keeps_the_mapping_without_its_pages) {
+  EXPECT_EQ(os::fine, os::forked([] {
+              huge h;
+              std::byte* const p = h.blocks.take(2 * MiB, 16).p;
+              *p = std::byte{1};
+              if (!h.free(p)) return 1;
+              if (!os::answer(SYS_munmap, ENOMEM)) return 2;
+              h.blocks.purge(true);
+              if (h.blocks.find(p) != 0) return 3;
+              if (*p != std::byte{0}) return 4;
+              return h.blocks.take(2 * MiB, 16).p != nullptr ? 0 : 5;
+            }));
+}
+
+TEST(huge_blocks, out_of_address_space_the_cache_is_given_up_first) {
+  if (!os::can_limit_address_space) GTEST_SKIP() << "under a sanitizer";
+  EXPECT_EQ(os::fine, os::forked([] {
+              huge h;
+              std::vector<std::byte*> cached;
+              for (int i = 0; i != 8; ++i) cached.push_back(h.blocks.take(4 * MiB, 16).p);
+              const rlimit none{0, 0};
+              if (::setrlimit(RLIMIT_AS, &none) != 0) return 1;
+              if (h.blocks.take(2 * MiB, 16).p) return 2;
+              for (std::byte* p : cached)
+                if (!h.free(p)) return 3;
+              if (h.blocks.cached_bytes() != 32 * MiB) return 4;
+              if (h.blocks.take(2 * MiB, 16).p) return 5;  // the limit is below what is mapped
+              return h.blocks.cached_bytes() == 0 ? 0 : 6;
+            }));
+}
+
+// An address that one block gives up becomes another's at once: the map and the records must never mix them up. Blocks
+// are marked at both ends; who finds another's mark has been handed the same memory.
+TEST(huge_blocks, threads_that_take_resize_and_give_never_share_an_address) {
+  huge h;
+  atomic<std::uint32_t> wrong, refused;
+  std::vector<std::thread> threads;
+  for (std::uint32_t t = 0; t != 4; ++t)
+    threads.emplace_back([&, t] {
+      std::minstd_rand random(t + 1);
+      struct held {
+        std::byte* p;
+        std::size_t n;
+        std::uint32_t mark;
+      };
+      std::vector<held> blocks;
+      std::uint32_t marks = 0;
+      const auto mark = [&](held& b) {
+        b.mark = ++marks << 3 | t;
+        std::memcpy(b.p, &b.mark, 4);
+        std::memcpy(b.p + b.n - 4, &b.mark, 4);
+      };
+      const auto check = [&](const held& b) {
+        if (std::memcmp(b.p, &b.mark, 4) != 0 || std::memcmp(b.p + b.n - 4, &b.mark, 4) != 0)
+          wrong.fetch_add(1, order::relaxed);
+      };
+      for (int step = 0; step != 1'500; ++step) {
+        const unsigned dice = unsigned(random() % 10);
+        if (blocks.size() < 4 || (dice < 3 && blocks.size() < 12)) {
+          const std::size_t n = 2 * MiB + random() % (3 * MiB);
+          const block_info b = h.blocks.take(n, dice == 0 ? 4 * MiB : 16);
+          if (!b.p) continue;
+          std::uint32_t found = 0;
+          std::memcpy(&found, b.p, 4);
+          if (b.zero && found != 0) wrong.fetch_add(1, order::relaxed);
+          blocks.push_back({b.p, n, 0});
+          mark(blocks.back());
+          continue;
+        }
+        std::swap(blocks[random() % blocks.size()], blocks.back());
+        held& b = blocks.back();
+        check(b);
+        const std::uint32_t number = h.blocks.find(b.p);
+        if (number == 0) {
+          refused.fetch_add(1, order::relaxed);
+          blocks.pop_back();
+        } else if (dice < 6) {
+          const std::size_t n = 2 * MiB + random() % (6 * MiB);
+          if (std::byte* const q = h.blocks.resize(number, b.p, n)) {
+            if (std::memcmp(q, &b.mark, 4) != 0) wrong.fetch_add(1, order::relaxed);
+            b.p = q;
+            b.n = n;
+            mark(b);
+          }
+        } else {
+          if (!h.blocks.give(number, b.p)) refused.fetch_add(1, order::relaxed);
+          blocks.pop_back();
+        }
+        if (step % 200 == 199) h.blocks.purge(dice % 2 == 0);
+      }
+      for (const held& b : blocks) {
+        check(b);
+        if (!h.free(b.p)) refused.fetch_add(1, order::relaxed);
+      }
+    });
+  for (auto& t : threads) t.join();
+  EXPECT_EQ(0u, wrong.load(order::relaxed));
+  EXPECT_EQ(0u, refused.load(order::relaxed));
+  EXPECT_EQ(0u, h.blocks.live_bytes());
+  h.blocks.purge(true);
+  EXPECT_EQ(0u, h.blocks.cached_bytes());
+}
+
+}  // namespace
+}  // namespace polder::mem

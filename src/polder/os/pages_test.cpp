@@ -1,0 +1,306 @@
+#include <polder/os/pages.hpp>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+#include <polder/base/align.hpp>
+#include <polder/base/bits.hpp>
+#include <polder/os/answered_test.hpp>
+#include <polder/os/forked_test.hpp>
+
+namespace polder::os {
+namespace {
+
+const std::size_t page = page_size();
+
+// Asks the kernel, which answers instead of sending a signal.
+class prober {
+ public:
+  prober() { EXPECT_EQ(0, ::pipe(ends_)); }
+  ~prober() { ::close(ends_[0]), ::close(ends_[1]); }
+
+  bool readable(const void* p) const {
+    if (::write(ends_[1], p, 1) != 1) return false;
+    char c;
+    return ::read(ends_[0], &c, 1) == 1;
+  }
+  bool writable(void* p) const {
+    if (!readable(p) || ::write(ends_[1], p, 1) != 1) return false;
+    if (::read(ends_[0], p, 1) == 1) return true;
+    char c;
+    static_cast<void>(::read(ends_[0], &c, 1));
+    return false;
+  }
+
+ private:
+  int ends_[2];
+};
+
+bool mapped(const void* p) {
+  unsigned char in;
+  return ::mincore(const_cast<void*>(p), page, &in) == 0;
+}
+
+bool resident(const void* p) {
+  unsigned char in = 0;
+  return ::mincore(const_cast<void*>(p), page, &in) == 0 && (in & 1) != 0;
+}
+
+bool all_zero(const std::byte* p, std::size_t n) {
+  for (std::size_t i = 0; i != n; ++i)
+    if (p[i] != std::byte{0}) return false;
+  return true;
+}
+
+// Every call keeps errno, whatever comes of it.
+class pages : public testing::Test {
+ protected:
+  void SetUp() override { errno = 77; }
+  void TearDown() override { EXPECT_EQ(77, errno); }
+  template <class F>
+  auto quietly(F f) {  // what the test itself does to errno does not count
+    const int kept = errno;
+    auto result = f();
+    errno = kept;
+    return result;
+  }
+  bool readable(const void* p) {
+    return quietly([&] { return prober().readable(p); });
+  }
+  bool writable(void* p) {
+    return quietly([&] { return prober().writable(p); });
+  }
+  bool is_mapped(const void* p) {
+    return quietly([&] { return mapped(p); });
+  }
+};
+
+TEST_F(pages, page_size_is_the_systems) { EXPECT_EQ(std::size_t(::sysconf(_SC_PAGESIZE)), page_size()); }
+
+TEST_F(pages, reserved_memory_cannot_be_touched_and_committed_memory_is_zero) {
+  auto* const p = static_cast<std::byte*>(reserve(4 * page));
+  ASSERT_NE(nullptr, p);
+  EXPECT_TRUE(is_aligned(address(p), page));
+  EXPECT_TRUE(is_mapped(p));
+  EXPECT_FALSE(readable(p));
+  ASSERT_TRUE(commit(p + page, 2 * page));
+  EXPECT_FALSE(readable(p));
+  EXPECT_TRUE(writable(p + page));
+  EXPECT_TRUE(all_zero(p + page, 2 * page));
+  EXPECT_FALSE(readable(p + 3 * page));
+  EXPECT_TRUE(unmap(p, 4 * page));
+}
+
+TEST_F(pages, far_more_can_be_reserved_than_there_is) {
+  void* const p = reserve(GiB * 64);
+  ASSERT_NE(nullptr, p);
+  EXPECT_TRUE(unmap(p, GiB * 64));
+}
+
+TEST_F(pages, the_hint_is_taken_where_it_is_free_and_never_costs_what_is_there) {
+  auto* const p = static_cast<std::byte*>(map(4 * page));
+  ASSERT_NE(nullptr, p);
+  *p = std::byte{5};
+  void* const elsewhere = reserve(page, p);
+  ASSERT_NE(nullptr, elsewhere);
+  EXPECT_NE(p, elsewhere);
+  EXPECT_EQ(std::byte{5}, *p);
+  EXPECT_TRUE(unmap(elsewhere, page));
+  EXPECT_TRUE(unmap(p, 4 * page));
+}
+
+TEST_F(pages, committing_twice_keeps_the_contents) {
+  auto* const p = static_cast<std::byte*>(reserve(2 * page));
+  ASSERT_TRUE(commit(p, page));
+  *p = std::byte{9};
+  EXPECT_TRUE(commit(p, 2 * page));
+  EXPECT_EQ(std::byte{9}, *p);
+  EXPECT_TRUE(unmap(p, 2 * page));
+}
+
+TEST_F(pages, what_cannot_be_had_is_null_or_false) {
+  EXPECT_EQ(nullptr, reserve(PTRDIFF_MAX));
+  EXPECT_EQ(nullptr, map(PTRDIFF_MAX));
+  auto* const p = static_cast<std::byte*>(map(2 * page));
+  ASSERT_TRUE(unmap(p, 2 * page));
+  EXPECT_FALSE(is_mapped(p));
+  EXPECT_FALSE(commit(p, page));
+  EXPECT_FALSE(populate(p, page));
+  EXPECT_FALSE(unmap(p + 1, page));
+  EXPECT_FALSE(resize(p, page, 2 * page));
+  EXPECT_EQ(discarded::refused, discard_now(p, page));
+  EXPECT_EQ(discarded::refused, discard_lazily(p, page));
+}
+
+TEST_F(pages, mapped_memory_is_zero_and_writable) {
+  auto* const p = static_cast<std::byte*>(map(3 * page));
+  ASSERT_NE(nullptr, p);
+  EXPECT_TRUE(all_zero(p, 3 * page));
+  std::memset(p, 1, 3 * page);
+  EXPECT_TRUE(unmap(p + page, page));
+  EXPECT_TRUE(readable(p));
+  EXPECT_FALSE(is_mapped(p + page));
+  EXPECT_TRUE(readable(p + 2 * page));
+  EXPECT_TRUE(unmap(p, 3 * page));
+}
+
+TEST_F(pages, resize_shrinks_and_grows_where_it_is) {
+  auto* const p = static_cast<std::byte*>(map(8 * page));
+  std::memset(p, 7, 8 * page);
+  ASSERT_TRUE(resize(p, 8 * page, 2 * page));
+  EXPECT_EQ(std::byte{7}, p[2 * page - 1]);
+  EXPECT_FALSE(is_mapped(p + 2 * page));
+  ASSERT_TRUE(resize(p, 2 * page, 8 * page));  // what it gave up is free
+  EXPECT_EQ(std::byte{7}, p[0]);
+  EXPECT_TRUE(all_zero(p + 2 * page, 6 * page));
+  EXPECT_TRUE(unmap(p, 8 * page));
+}
+
+TEST_F(pages, resize_does_not_grow_over_a_neighbour) {
+  auto* const p = static_cast<std::byte*>(reserve(4 * page));
+  ASSERT_TRUE(commit(p, page));
+  *p = std::byte{7};
+  EXPECT_FALSE(resize(p, page, 2 * page));
+  EXPECT_EQ(std::byte{7}, *p);
+  EXPECT_TRUE(is_mapped(p + page));
+  EXPECT_FALSE(readable(p + page));
+  EXPECT_TRUE(unmap(p, 4 * page));
+}
+
+TEST_F(pages, move_takes_the_pages_along_and_replaces_what_was_there) {
+  auto* const from = static_cast<std::byte*>(map(2 * page));
+  auto* const to = static_cast<std::byte*>(reserve(4 * page));
+  from[page] = std::byte{3};
+  ASSERT_TRUE(move(from, 2 * page, to, 3 * page));
+  EXPECT_FALSE(is_mapped(from));
+  EXPECT_EQ(std::byte{3}, to[page]);
+  EXPECT_TRUE(all_zero(to + 2 * page, page));
+  EXPECT_FALSE(readable(to + 3 * page));  // beyond the new length it is as it was
+  EXPECT_TRUE(unmap(to, 4 * page));
+}
+
+TEST_F(pages, a_move_that_is_refused_leaves_both_places) {
+  auto* const from = static_cast<std::byte*>(map(4 * page));
+  auto* const to = static_cast<std::byte*>(map(4 * page));
+  *from = std::byte{1};
+  *to = std::byte{2};
+  EXPECT_FALSE(move(from + 1, 2 * page, to, 2 * page));       // not the beginning of a page
+  EXPECT_FALSE(move(from, 2 * page, to + 1, 2 * page));       // nor that
+  EXPECT_FALSE(move(from, 2 * page, from + page, 2 * page));  // over itself
+  EXPECT_EQ(std::byte{1}, *from);
+  EXPECT_EQ(std::byte{2}, *to);
+  EXPECT_TRUE(unmap(from, 4 * page));
+  EXPECT_TRUE(unmap(to, 4 * page));
+}
+
+TEST_F(pages, discarded_now_reads_as_zero) {
+  auto* const p = static_cast<std::byte*>(map(4 * page));
+  std::memset(p, 1, 4 * page);
+  EXPECT_EQ(discarded::zeroed, discard_now(p + page, 2 * page));
+  EXPECT_EQ(std::byte{1}, p[page - 1]);
+  EXPECT_FALSE(quietly([&] { return resident(p + page); }));
+  EXPECT_TRUE(all_zero(p + page, 2 * page));
+  EXPECT_EQ(std::byte{1}, p[3 * page]);
+  EXPECT_TRUE(unmap(p, 4 * page));
+}
+
+TEST_F(pages, discarded_lazily_is_old_or_zero_and_may_be_written_again) {
+  auto* const p = static_cast<std::byte*>(map(4 * page));
+  std::memset(p, 1, 4 * page);
+  const discarded how = discard_lazily(p, 4 * page);
+  EXPECT_NE(discarded::refused, how);
+  for (std::size_t i = 0; i != 4 * page; ++i) ASSERT_TRUE(p[i] == std::byte{0} || p[i] == std::byte{1});
+  std::memset(p, 2, 4 * page);
+  EXPECT_EQ(std::byte{2}, p[page]);
+  EXPECT_TRUE(unmap(p, 4 * page));
+}
+
+TEST_F(pages, locked_memory_is_not_discarded) {
+  auto* const p = static_cast<std::byte*>(map(page));
+  *p = std::byte{1};
+  if (quietly([&] { return ::mlock(p, page); }) != 0) GTEST_SKIP() << "no memory may be locked here";
+  EXPECT_EQ(discarded::refused, discard_now(p, page));
+  EXPECT_EQ(discarded::refused, discard_lazily(p, page));
+  EXPECT_EQ(std::byte{1}, *p);
+  EXPECT_TRUE(unmap(p, page));
+}
+
+TEST_F(pages, populate_brings_the_pages_in) {
+  auto* const p = static_cast<std::byte*>(map(4 * page));
+  EXPECT_FALSE(quietly([&] { return resident(p + page); }));
+  if (populate(p + page, 2 * page)) {  // Linux 5.14
+    EXPECT_FALSE(quietly([&] { return resident(p); }));
+    EXPECT_TRUE(quietly([&] { return resident(p + page); }));
+    EXPECT_TRUE(quietly([&] { return resident(p + 2 * page); }));
+    EXPECT_FALSE(quietly([&] { return resident(p + 3 * page); }));
+  }
+  EXPECT_TRUE(all_zero(p, 4 * page));
+  EXPECT_TRUE(unmap(p, 4 * page));
+}
+
+TEST_F(pages, populate_does_not_open_reserved_memory) {
+  auto* const p = static_cast<std::byte*>(reserve(page));
+  EXPECT_FALSE(populate(p, page));
+  EXPECT_FALSE(readable(p));
+  EXPECT_TRUE(unmap(p, page));
+}
+
+TEST_F(pages, the_address_space_limit_is_the_processs) {
+  if (!can_limit_address_space) GTEST_SKIP() << "under a sanitizer";
+  EXPECT_EQ(fine, forked([] {
+              const rlimit some{3 * GiB, 3 * GiB};
+              if (::setrlimit(RLIMIT_AS, &some) != 0) return 1;
+              if (address_space_limit() != 3 * GiB) return 2;
+              errno = 77;
+              if (reserve(4 * GiB) != nullptr) return 3;
+              if (map(4 * GiB) != nullptr) return 4;
+              return errno == 77 ? 0 : 5;
+            }));
+  rlimit now;
+  ASSERT_EQ(0, ::getrlimit(RLIMIT_AS, &now));
+  if (now.rlim_cur == RLIM_INFINITY) {
+    EXPECT_EQ(SIZE_MAX, address_space_limit());
+  }
+}
+
+// A kernel without the call, a sandbox that forbids it.
+TEST_F(pages, advice_that_is_refused_is_false_and_changes_nothing) {
+  for (const int error : {EINVAL, ENOSYS, EPERM})
+    EXPECT_EQ(fine, forked([error] {
+                auto* const p = static_cast<std::byte*>(map(page));
+                *p = std::byte{1};
+                if (!answer(SYS_madvise, error)) return 1;
+                errno = 77;
+                if (discard_now(p, page) != discarded::refused) return 2;
+                if (discard_lazily(p, page) != discarded::refused) return 3;
+                if (populate(p, page)) return 4;
+                if (advise_huge_pages(p, page, true) || advise_huge_pages(p, page, false)) return 5;
+                if (keep_in_core_dumps(p, page, true) || keep_in_core_dumps(p, page, false)) return 6;
+                return *p == std::byte{1} && errno == 77 ? 0 : 7;
+              }))
+        << "errno " << error;
+}
+
+TEST_F(pages, every_call_that_is_refused_is_null_or_false) {
+  EXPECT_EQ(fine, forked([] {
+              auto* const p = static_cast<std::byte*>(map(2 * page));
+              for (const long call : {SYS_mmap, SYS_munmap, SYS_mprotect, SYS_mremap})
+                if (!answer(call, ENOMEM)) return 1;
+              errno = 77;
+              if (map(page) || reserve(page)) return 2;
+              if (commit(p, page)) return 3;
+              if (unmap(p, page)) return 4;
+              if (resize(p, 2 * page, page)) return 5;
+              if (move(p, page, p + page, page)) return 6;
+              return errno == 77 ? 0 : 7;
+            }));
+}
+
+}  // namespace
+}  // namespace polder::os
