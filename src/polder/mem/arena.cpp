@@ -92,9 +92,7 @@ bool arena::commit_tables(chunk_number first, chunk_number last) noexcept {
          commit_range(words_ + from, words_ + to, page_) && commit_range(spans_ + from, spans_ + to, page_);
 }
 
-bool arena::open_more(unsigned n) noexcept {
-  return open_main() || open_extra(n);
-}
+bool arena::open_more(unsigned n) noexcept { return open_main() || open_extra(n); }
 
 bool arena::open_main() noexcept {
   chunk_number open = main_open_.load(order::acquire);  // sync: chunk-open
@@ -118,7 +116,7 @@ bool arena::open_main() noexcept {
     if (short_by != 0)
       static_cast<void>(chunks_[last - 1].taken.try_take_at(grains_per_chunk - short_by, short_by));
     main_open_.cas(open, last, order::acq_rel, order::acquire);  // sync: chunk-open
-    return true;  // by us or by another
+    return true;                                                 // by us or by another
   }
 }
 
@@ -178,7 +176,8 @@ bool arena::close_extra(chunk_number c) noexcept {
 
 std::size_t arena::table_bytes() const noexcept {
   const std::size_t chunks = std::size_t{main_open()} + extra_open();
-  return reservation_.front + chunks * (sizeof(mem::chunk) + grains_per_chunk * (sizeof(span) + sizeof(std::uint32_t)));
+  return reservation_.front +
+         chunks * (sizeof(mem::chunk) + grains_per_chunk * (sizeof(span) + sizeof(std::uint32_t)));
 }
 
 std::size_t arena::committed_bytes() const noexcept {

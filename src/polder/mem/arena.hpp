@@ -95,7 +95,8 @@ class arena {
   // The grain that holds p, 0 if none does (grain 0 is never handed out).
   grain find(std::uintptr_t p) const {
     const std::uintptr_t offset = p - address(base_);
-    if (offset < bytes_) return chunk_of(grain(offset >> grain_shift)) < main_open() ? grain(offset >> grain_shift) : 0;
+    if (offset < bytes_)
+      return chunk_of(grain(offset >> grain_shift)) < main_open() ? grain(offset >> grain_shift) : 0;
     const std::uint32_t v = map_.find(p);
     return (v & huge_mark) == 0 ? v : 0;
   }

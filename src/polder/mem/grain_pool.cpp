@@ -212,9 +212,8 @@ bool grain_pool::try_take_range(grain first, unsigned n) noexcept {
     return true;
   });
   if (!all)
-    for_each_part(first, had, [&](chunk_number c, unsigned at, unsigned here) {
-      return arena_.chunk(c).taken.give(at, here);
-    });
+    for_each_part(first, had,
+                  [&](chunk_number c, unsigned at, unsigned here) { return arena_.chunk(c).taken.give(at, here); });
   return all;
 }
 
@@ -303,7 +302,8 @@ os::discarded grain_pool::discard(std::byte* p, std::size_t bytes, bool lazily) 
 std::size_t grain_pool::purge_chunk(chunk_number c, const purge_options& o) noexcept {
   chunk& k = arena_.chunk(c);
   std::size_t bytes = 0;
-  const std::uint64_t candidates = k.dirty.load(order::relaxed) & ~k.taken.taken() & ~k.released.load(order::relaxed);
+  const std::uint64_t candidates =
+      k.dirty.load(order::relaxed) & ~k.taken.taken() & ~k.released.load(order::relaxed);
   const std::uint64_t old = o.what == which::all ? candidates : candidates & k.aged.load(order::relaxed);
   for_each_run(old, [&](unsigned at, unsigned n) {
     if (!k.taken.try_take_at(at, n)) return;  // somebody took part of it: it is in use again

@@ -5,7 +5,8 @@
 namespace polder::mem {
 
 huge_blocks::record& huge_blocks::at(std::uint32_t number) const noexcept {
-  return record_blocks_[number / records_per_block].load(order::acquire)[number % records_per_block];  // sync: huge-records
+  return record_blocks_[number / records_per_block].load(
+      order::acquire)[number % records_per_block];  // sync: huge-records
 }
 
 std::uint32_t huge_blocks::new_number() noexcept {
@@ -25,9 +26,7 @@ std::uint32_t huge_blocks::new_number() noexcept {
   return number + 1;
 }
 
-void huge_blocks::retire_number(std::uint32_t number) noexcept {
-  free_numbers_.push(number, links());
-}
+void huge_blocks::retire_number(std::uint32_t number) noexcept { free_numbers_.push(number, links()); }
 
 bool huge_blocks::publish(std::uint32_t number, std::uintptr_t user) noexcept {
   if (!arena_.map().store(user, arena::huge_mark | number)) return false;
@@ -156,7 +155,8 @@ std::byte* huge_blocks::resize(std::uint32_t number, const void* p, std::size_t 
     base = static_cast<std::byte*>(os::reserve(bytes));
     if (!base) base = static_cast<std::byte*>(os::reserve(bytes = exact));
     if (!base) return nullptr;
-    if (!arena_.map().store(address(base) + before, arena::huge_mark | number)) return os::unmap(base, bytes), nullptr;
+    if (!arena_.map().store(address(base) + before, arena::huge_mark | number))
+      return os::unmap(base, bytes), nullptr;
     arena_.map().store(address(p), 0);
     if (!os::move(r.base.get(), old, base, bytes)) {
       arena_.map().store(address(base) + before, 0);

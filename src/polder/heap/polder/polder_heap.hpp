@@ -42,8 +42,9 @@ class polder_heap {
       .title = "Polder",
       .paper = "this project, after scalloc, LRMalloc, Michael and SuperMalloc",
       .year = 2026,
-      .summary = "Spans of 64 KiB in one arena, a table instead of headers, claimable thread buffers, remote frees in "
-                 "batches by owner, one lock-free pool of grains.",
+      .summary =
+          "Spans of 64 KiB in one arena, a table instead of headers, claimable thread buffers, remote frees in "
+          "batches by owner, one lock-free pool of grains.",
       .progress = "lock-free"};
 
   constexpr polder_heap() noexcept = default;
@@ -57,7 +58,8 @@ class polder_heap {
   template <auto missed>
   POLDER_ALWAYS_INLINE void* allocate_or(std::size_t n) {
     lab& l = *here();
-    if (l.door.active()) [[unlikely]] return missed(n, false);
+    if (l.door.active()) [[unlikely]]
+      return missed(n, false);
     if (l.door.enter(n)) [[likely]] {
       mem::span& s = *l.direct[(n + 15) >> 4];
       mem::block* const b = s.free;
@@ -108,7 +110,8 @@ class polder_heap {
           return misused(p);
         b->set_link(s.free, l.secret);
         s.free = b;
-        if (--s.used == 0) [[unlikely]] return emptied(l, s);
+        if (--s.used == 0) [[unlikely]]
+          return emptied(l, s);
         l.door.exit();
         return;
       }
@@ -202,7 +205,8 @@ class polder_heap {
 
   core* shared() noexcept {
     core* known = core_.load(order::acquire);  // sync: heap-made
-    if (known) [[likely]] return known;
+    if (known) [[likely]]
+      return known;
     core* const fresh = core::create(Host::configured());
     if (!fresh) return nullptr;
     if (core_.cas(known, fresh, order::acq_rel, order::acquire)) {  // sync: heap-made

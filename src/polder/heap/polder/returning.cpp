@@ -50,7 +50,8 @@ std::size_t core::trim(lab* own) noexcept {
     if (&l != own && l.door.state() == lab_state::running) sweep_idle(l);
   }
   mem::chunk_number from = 0;
-  return grains_.purge({.what = mem::grain_pool::which::all, .lazily = options_.release == release_policy::free}, from) +
+  return grains_.purge({.what = mem::grain_pool::which::all, .lazily = options_.release == release_policy::free},
+                       from) +
          huge_.purge(true);
 }
 
@@ -65,8 +66,8 @@ statistics core::read_statistics() const noexcept {
         const std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
         const unsigned cls = mem::word::cls(w);
         if (cls == mem::word::large) {
-          const std::size_t bytes =
-              std::size_t{reinterpret_cast<const mem::large_run&>(arena_.spans()[g]).grains} << mem::grain_shift;
+          const std::size_t bytes = std::size_t{reinterpret_cast<const mem::large_run&>(arena_.spans()[g]).grains}
+                                    << mem::grain_shift;
           s.large += bytes;
           s.allocated += bytes;
           s.active += bytes;
@@ -95,7 +96,8 @@ statistics core::read_statistics() const noexcept {
   if (s.peak < s.resident) s.peak = s.resident;
   s.mapped = arena_.committed_bytes() + huge + huge_.cached_bytes();
   if (s.mapped < s.resident) s.mapped = s.resident;
-  s.reserved = arena_.whole().bytes + std::size_t{arena_.extra_open()} * mem::chunk_size + huge + huge_.cached_bytes();
+  s.reserved =
+      arena_.whole().bytes + std::size_t{arena_.extra_open()} * mem::chunk_size + huge + huge_.cached_bytes();
   s.labs = labs_.load(order::relaxed);
   for (mem::lab_number n = 1; n <= s.labs; ++n) {
     const lab& l = lab_at(n);
