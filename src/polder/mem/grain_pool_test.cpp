@@ -238,6 +238,7 @@ TEST(grain_pool, an_extra_chunk_that_is_wholly_free_goes_back_and_its_number_com
 }
 
 TEST(grain_pool, an_extra_chunk_that_the_system_does_not_take_back_is_not_called_zero) {
+  if (!os::can_limit_address_space) GTEST_SKIP() << "under a sanitizer";
   EXPECT_EQ(os::fine, os::forked([] {
               pooled p(1, 1);
               while (p.take(1).first != 0) {

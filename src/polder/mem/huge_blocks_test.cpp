@@ -236,6 +236,7 @@ TEST(huge_blocks, a_resize_that_is_refused_changes_nothing) {
 }
 
 TEST(huge_blocks, a_kernel_that_cannot_unmap_keeps_the_mapping_without_its_pages) {
+  if (!os::can_limit_address_space) GTEST_SKIP() << "under a sanitizer";
   EXPECT_EQ(os::fine, os::forked([] {
               huge h;
               std::byte* const p = h.blocks.take(2 * MiB, 16).p;

@@ -35,7 +35,7 @@ ending forked(F f) {
   return {.status = WEXITSTATUS(status)};
 }
 
-// Sanitizers map shadows that no address-space limit leaves room for.
+// Sanitizers map shadows that no address-space limit leaves room for, and die when memory is refused to themselves.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool can_limit_address_space = false;
 #elif defined(__has_feature)
