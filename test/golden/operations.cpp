@@ -1,0 +1,105 @@
+// One operation of the heap, many times over, between two marks that callgrind sees: golden.instructions counts what
+// runs between them inside the heap's library. Prints how many operations that were.
+//
+//   operations NAME       one of the names below
+//
+// A plain user of malloc and free: the heap is the one that is preloaded.
+#include <pthread.h>
+#include <valgrind/callgrind.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace {
+
+void* volatile sink;  // so that no pair is optimised away
+
+void begin() {
+  CALLGRIND_ZERO_STATS;
+  CALLGRIND_TOGGLE_COLLECT;
+}
+void end() { CALLGRIND_TOGGLE_COLLECT; }
+
+template <class Operation>
+unsigned repeat(unsigned times, Operation operation) {
+  for (unsigned i = 0; i != 1000; ++i) operation();  // until everything is where it stays
+  begin();
+  for (unsigned i = 0; i != times; ++i) operation();
+  end();
+  return times;
+}
+
+unsigned pair(std::size_t size) {
+  return repeat(10'000, [size] {
+    sink = std::malloc(size);
+    std::free(sink);
+  });
+}
+
+unsigned zeroed() {
+  return repeat(10'000, [] {
+    sink = std::calloc(1, 4096);
+    std::free(sink);
+  });
+}
+
+// Blocks that stay, so that every span is a fresh one: 64 blocks of 1 KiB each.
+constexpr unsigned blocks_a_span = 64, spans = 64;
+
+unsigned refill() {
+  for (unsigned i = 0; i != 8 * blocks_a_span; ++i) sink = std::malloc(1024);
+  begin();
+  for (unsigned i = 0; i != spans * blocks_a_span; ++i) sink = std::malloc(1024);
+  end();
+  return spans;
+}
+
+// One thread allocates, another frees; the owner's next round drains what came home. Both are counted.
+constexpr unsigned round = 4096, rounds = 8;
+
+struct passing {
+  pthread_barrier_t barrier;
+  void* blocks[round];
+};
+
+void* free_them(void* p) {
+  auto& passed = *static_cast<passing*>(p);
+  for (unsigned r = 0; r != rounds + 2; ++r) {
+    pthread_barrier_wait(&passed.barrier);
+    for (void* b : passed.blocks) std::free(b);
+    pthread_barrier_wait(&passed.barrier);
+  }
+  return nullptr;
+}
+
+unsigned remote() {
+  static passing passed;
+  pthread_t other;
+  if (pthread_barrier_init(&passed.barrier, nullptr, 2) != 0) return 0;
+  if (pthread_create(&other, nullptr, free_them, &passed) != 0) return 0;
+  for (unsigned r = 0; r != rounds + 2; ++r) {
+    if (r == 2) begin();
+    for (void*& b : passed.blocks) b = std::malloc(16);
+    pthread_barrier_wait(&passed.barrier);
+    pthread_barrier_wait(&passed.barrier);
+  }
+  end();
+  pthread_join(other, nullptr);
+  return rounds * round;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const char* const name = count == 2 ? arguments[1] : "";
+  unsigned n = 0;
+  if (std::strcmp(name, "malloc_free_16") == 0) n = pair(16);
+  if (std::strcmp(name, "malloc_free_1024") == 0) n = pair(1024);
+  if (std::strcmp(name, "calloc_free_4096") == 0) n = zeroed();
+  if (std::strcmp(name, "refill_1024") == 0) n = refill();
+  if (std::strcmp(name, "malloc_remote_free_16") == 0) n = remote();
+  if (n == 0) return std::fprintf(stderr, "operations: no operation '%s'\n", name), 1;
+  std::printf("%u\n", n);
+  return 0;
+}
