@@ -224,7 +224,7 @@ TEST_F(pages, discarded_lazily_is_old_or_zero_and_may_be_written_again) {
 TEST_F(pages, locked_memory_is_not_discarded) {
   auto* const p = static_cast<std::byte*>(map(page));
   *p = std::byte{1};
-  if (quietly([&] { return ::mlock(p, page); }) != 0) GTEST_SKIP() << "no memory may be locked here";
+  if (quietly([&] { return ::syscall(SYS_mlock, p, page); }) != 0) GTEST_SKIP() << "no memory may be locked here";
   EXPECT_EQ(discarded::refused, discard_now(p, page));
   EXPECT_EQ(discarded::refused, discard_lazily(p, page));
   EXPECT_EQ(std::byte{1}, *p);
