@@ -45,12 +45,12 @@ TEST(outbox, waits_until_a_slot_is_full_by_number) {
 TEST(outbox, waits_until_a_slot_is_full_by_bytes) {
   outbox o{};
   sent out;
-  alignas(16) static mem::block blocks[8] = {};
+  alignas(16) static mem::block blocks[9] = {};
   for (unsigned i = 0; i != 8; ++i) o.add(3, &blocks[i], 3000, s, out);
   EXPECT_EQ(2u, out.lists);  // 3 × 3000 is beyond 8 KiB
   EXPECT_EQ(6u, out.blocks.size());
   EXPECT_FALSE(o.empty());
-  o.add(3, &blocks[6], 32 * 1024, s, out);  // one block may be more than that
+  o.add(3, &blocks[8], 32 * 1024, s, out);  // one block may be more than that
   EXPECT_EQ(3u, out.lists);
   EXPECT_TRUE(o.empty());
 }
