@@ -70,9 +70,15 @@ int main(int argc, char** argv) {
     else if (strcmp(argv[i], "--output") == 0) output = argv[i + 1];
     else if (strcmp(argv[i], "--errors") == 0) errors = argv[i + 1];
     else if (strcmp(argv[i], "--set") == 0 && sets < 64) set[sets++] = argv[i + 1];
-    else { fprintf(stderr, "launch: what is %s?\n", argv[i]); return 2; }
+    else {
+      fprintf(stderr, "launch: what is %s?\n", argv[i]);
+      return 2;
+    }
   }
-  if (i + 1 >= argc) { fprintf(stderr, "launch: no command\n"); return 2; }
+  if (i + 1 >= argc) {
+    fprintf(stderr, "launch: no command\n");
+    return 2;
+  }
   char** command = argv + i + 1;
 
   int in = open(input, O_RDONLY | O_CLOEXEC);
@@ -98,7 +104,8 @@ int main(int argc, char** argv) {
   if (command_id < 0) return fail("fork", "");
   if (command_id == 0) {
     setpgid(0, 0);
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* a crash is a row of the table, not a file in somebody's folder */
+    setrlimit(RLIMIT_CORE,
+              &(struct rlimit){0, 0}); /* a crash is a row of the table, not a file in somebody's folder */
     for (int s = 0; s < sets; ++s) putenv(set[s]);
     dup2(in, 0);
     dup2(out, 1);
@@ -140,10 +147,12 @@ int main(int argc, char** argv) {
   if (interrupted) return 2;
   struct rusage used;
   getrusage(RUSAGE_CHILDREN, &used);
-  printf("{\"pid\": %d, \"wall\": %.9f, \"user\": %.6f, \"system\": %.6f, \"peak_rss\": %lld, \"minor_faults\": %ld, "
-         "\"major_faults\": %ld, \"exit\": %d, \"signal\": %d, \"hung\": %s, \"left_behind\": %d}\n",
-         (int)command_id, stop - start, seconds(used.ru_utime), seconds(used.ru_stime), (long long)used.ru_maxrss * 1024,
-         used.ru_minflt, used.ru_majflt, WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-         WIFSIGNALED(status) ? WTERMSIG(status) : 0, hung ? "true" : "false", left_behind);
+  printf(
+      "{\"pid\": %d, \"wall\": %.9f, \"user\": %.6f, \"system\": %.6f, \"peak_rss\": %lld, \"minor_faults\": %ld, "
+      "\"major_faults\": %ld, \"exit\": %d, \"signal\": %d, \"hung\": %s, \"left_behind\": %d}\n",
+      (int)command_id, stop - start, seconds(used.ru_utime), seconds(used.ru_stime),
+      (long long)used.ru_maxrss * 1024, used.ru_minflt, used.ru_majflt,
+      WIFEXITED(status) ? WEXITSTATUS(status) : -1, WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+      hung ? "true" : "false", left_behind);
   return 0;
 }

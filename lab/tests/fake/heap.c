@@ -26,10 +26,19 @@ static void habit(void) {
 #endif
 }
 
-void* malloc(size_t n) { habit(); return __libc_malloc(n); }
+void* malloc(size_t n) {
+  habit();
+  return __libc_malloc(n);
+}
 void free(void* p) { __libc_free(p); }
-void* calloc(size_t n, size_t m) { habit(); return __libc_calloc(n, m); }
-void* realloc(void* p, size_t n) { habit(); return __libc_realloc(p, n); }
+void* calloc(size_t n, size_t m) {
+  habit();
+  return __libc_calloc(n, m);
+}
+void* realloc(void* p, size_t n) {
+  habit();
+  return __libc_realloc(p, n);
+}
 #endif
 
 __attribute__((constructor)) static void begin(void) {

@@ -8,7 +8,9 @@ namespace polder {
 constexpr std::size_t align_down(std::size_t n, std::size_t alignment) { return n & ~(alignment - 1); }
 
 // Wraps to a small number when n is within `alignment` of SIZE_MAX: callers bound n first.
-constexpr std::size_t align_up(std::size_t n, std::size_t alignment) { return (n + alignment - 1) & ~(alignment - 1); }
+constexpr std::size_t align_up(std::size_t n, std::size_t alignment) {
+  return (n + alignment - 1) & ~(alignment - 1);
+}
 
 constexpr bool is_aligned(std::size_t n, std::size_t alignment) { return (n & (alignment - 1)) == 0; }
 

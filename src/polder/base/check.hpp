@@ -11,11 +11,12 @@
 #endif
 
 #if POLDER_CHECK_LEVEL > 0
-#define POLDER_CHECK(level, ...)                                        \
-  do {                                                                  \
-    if constexpr ((level) <= POLDER_CHECK_LEVEL) {                      \
-      if (!(__VA_ARGS__)) [[unlikely]] __builtin_trap(); /* see the core */ \
-    }                                                                   \
+#define POLDER_CHECK(level, ...)                   \
+  do {                                             \
+    if constexpr ((level) <= POLDER_CHECK_LEVEL) { \
+      if (!(__VA_ARGS__)) [[unlikely]]             \
+        __builtin_trap(); /* see the core */       \
+    }                                              \
   } while (false)
 #else
 #define POLDER_CHECK(level, ...) static_cast<void>(0)

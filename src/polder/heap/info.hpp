@@ -5,9 +5,9 @@
 namespace polder::heap {
 
 struct heap_info {
-  std::string_view name;      // in libpolder-NAME.so, --heap NAME
+  std::string_view name;  // in libpolder-NAME.so, --heap NAME
   std::string_view title;
-  std::string_view paper;     // authors, where
+  std::string_view paper;  // authors, where
   int year;
   std::string_view summary;   // one sentence
   std::string_view progress;  // of malloc and free: wait-free, lock-free, blocking

@@ -152,7 +152,8 @@ POLDER_ALIAS(memalign) void* polder_aligned_alloc(std::size_t alignment, std::si
 POLDER_ALIAS(posix_memalign) int polder_posix_memalign(void** into, std::size_t alignment, std::size_t n) noexcept;
 POLDER_ALIAS(free) void polder_free(void* p) noexcept;
 POLDER_ALIAS(free_sized) void polder_free_sized(void* p, std::size_t n) noexcept;
-POLDER_ALIAS(free_aligned_sized) void polder_free_aligned_sized(void* p, std::size_t alignment, std::size_t n) noexcept;
+POLDER_ALIAS(free_aligned_sized)
+void polder_free_aligned_sized(void* p, std::size_t alignment, std::size_t n) noexcept;
 POLDER_ALIAS(malloc_usable_size) std::size_t polder_usable_size(void* p) noexcept;
 
 }  // extern "C"

@@ -53,7 +53,7 @@ class grain_pool {
   enum class which { aged, all };
   struct purge_options {
     which what = which::aged;
-    bool lazily = false;          // MADV_FREE
+    bool lazily = false;            // MADV_FREE
     std::size_t budget = SIZE_MAX;  // bytes, about
   };
   // Gives free dirty memory back to the system: what has been free since the step before, or all of it. Begins at

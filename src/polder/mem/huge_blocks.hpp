@@ -61,7 +61,9 @@ class huge_blocks {
   // One of the freed mappings: its number, its length in pages, and whether a decay step has seen it.
   struct cached {
     static constexpr std::uint64_t aged_bit = std::uint64_t{1} << 63;
-    static std::uint64_t make(std::uint32_t number, std::size_t pages) { return std::uint64_t(pages) << 32 | number; }
+    static std::uint64_t make(std::uint32_t number, std::size_t pages) {
+      return std::uint64_t(pages) << 32 | number;
+    }
     static std::uint32_t number(std::uint64_t v) { return std::uint32_t(v); }
     static std::size_t pages(std::uint64_t v) { return (v & ~aged_bit) >> 32; }
   };

@@ -9,7 +9,14 @@
 
 namespace polder::mem {
 
-enum class misuse : std::uint8_t { double_free, invalid_free, misaligned_free, foreign_pointer, corrupted, size_mismatch };
+enum class misuse : std::uint8_t {
+  double_free,
+  invalid_free,
+  misaligned_free,
+  foreign_pointer,
+  corrupted,
+  size_mismatch
+};
 
 // What is known of the place; block_size 0: nothing.
 struct misuse_place {

@@ -17,17 +17,17 @@
 namespace polder::mem {
 
 struct alignas(cache_line) span {
-  block* free;               // list of free blocks, last freed first
-  std::uint32_t used;        // blocks outside; one more while hot
-  std::uint32_t multiplier;  // tells multiples of the block size (class_table)
-  std::uint32_t bumped;      // offset of the first block never handed out; everything below is blocks
-  std::uint32_t usable;      // offset past the last block
-  std::uint32_t block_size;  // bytes
-  std::uint8_t cls;          // size class
-  std::uint8_t zero;         // beyond `bumped` the memory reads as zero
-  std::uint8_t hot;          // malloc takes from here
-  std::uint8_t listed;       // in its LAB's list of partial spans
-  grain next, prev;          // in that list
+  block* free;                   // list of free blocks, last freed first
+  std::uint32_t used;            // blocks outside; one more while hot
+  std::uint32_t multiplier;      // tells multiples of the block size (class_table)
+  std::uint32_t bumped;          // offset of the first block never handed out; everything below is blocks
+  std::uint32_t usable;          // offset past the last block
+  std::uint32_t block_size;      // bytes
+  std::uint8_t cls;              // size class
+  std::uint8_t zero;             // beyond `bumped` the memory reads as zero
+  std::uint8_t hot;              // malloc takes from here
+  std::uint8_t listed;           // in its LAB's list of partial spans
+  grain next, prev;              // in that list
   grain next_owned, prev_owned;  // in the list of all spans of the LAB
 };
 

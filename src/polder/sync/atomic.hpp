@@ -41,7 +41,8 @@ class atomic {
 
   // Strong compare-and-swap; on failure `expected` holds what was seen.
   [[gnu::always_inline]] bool cas(T& expected, T desired, order success, order failure) noexcept {
-    return value_.compare_exchange_strong(expected, desired, native::std_order(success), native::std_order(failure));
+    return value_.compare_exchange_strong(expected, desired, native::std_order(success),
+                                          native::std_order(failure));
   }
 
   [[gnu::always_inline]] T fetch_add(T v, order o) noexcept { return value_.fetch_add(v, native::std_order(o)); }

@@ -33,7 +33,8 @@ void* core::allocate_aligned(lab& l, std::size_t alignment, std::size_t n) noexc
 
 void* core::pop(lab& l, mem::span& s) noexcept {
   mem::block* const b = s.free;
-  if (!b->looks_free(l.secret)) [[unlikely]] report_corrupted(b);
+  if (!b->looks_free(l.secret)) [[unlikely]]
+    report_corrupted(b);
   s.free = b->link;
   ++s.used;
   b->wipe();
@@ -115,7 +116,8 @@ mem::span* core::open_span(lab& l, unsigned c) noexcept {
   // A class that has taken several fresh spans in a row grows: one call for its pages instead of a fault each.
   if (r.zero) {
     if (l.fresh[c] < 255) ++l.fresh[c];
-    if (options_.populate && l.fresh[c] > 4) os::populate(arena_.address_of(r.first), align_up(s.usable, arena_.page()));
+    if (options_.populate && l.fresh[c] > 4)
+      os::populate(arena_.address_of(r.first), align_up(s.usable, arena_.page()));
   } else {
     l.fresh[c] = 0;
   }

@@ -28,7 +28,7 @@ class core {
   void abandon() noexcept { mem::arena::abandon(arena_.whole()); }
 
   // ---- LABs
-  lab* acquire_lab() noexcept;       // for a thread: running, its door open; null: no memory
+  lab* acquire_lab() noexcept;        // for a thread: running, its door open; null: no memory
   void release_lab(lab& l) noexcept;  // by its thread, outside
 
   // ---- allocation. `zero` says what is known about the block
@@ -42,7 +42,7 @@ class core {
   void deallocate_without_lab(void* p) noexcept;
   void emptied(lab& l, mem::span& s) noexcept;  // its last block came back
 
-  [[noreturn]] void report_free(const void* p) const noexcept;     // why p cannot be freed
+  [[noreturn]] void report_free(const void* p) const noexcept;  // why p cannot be freed
   [[noreturn]] void report_corrupted(const void* p) const noexcept;
   // Does not return if p cannot be a block for which n bytes were asked: more than it holds, or so few that it would
   // lie in another class; a block that shrank in place, or has room to grow, may be up to twice as large.
@@ -74,7 +74,7 @@ class core {
   bool adopt(lab& l) noexcept;
   using left = mem::grain_pool::left;
   void sweep(lab& l, left how) noexcept;  // sends the outbox, empties the inbox, gives empty spans back
-  bool sweep_idle(lab& l) noexcept;  // the same for a LAB whose thread is elsewhere; false: it is busy
+  bool sweep_idle(lab& l) noexcept;       // the same for a LAB whose thread is elsewhere; false: it is busy
 
   // ---- spans
   mem::grain number_of(const mem::span& s) const noexcept { return mem::grain(&s - arena_.spans()); }
@@ -106,7 +106,8 @@ class core {
   void drain(lab& l, chain& strays) noexcept;
   void drain_own(lab& l) noexcept;
   void post(mem::lab_number owner, mem::block* first, mem::block* last, std::uint32_t bytes) noexcept;
-  void post_to(mem::lab_number owner, mem::block* first, mem::block* last, std::uint32_t bytes, chain& strays) noexcept;
+  void post_to(mem::lab_number owner, mem::block* first, mem::block* last, std::uint32_t bytes,
+               chain& strays) noexcept;
   void deliver(chain& strays) noexcept;
 
   // ---- large and huge
@@ -132,8 +133,8 @@ class core {
   //   order  lab-made: the installing CAS publishes zeroed LABs
   atomic<lab*>* lab_blocks_;
   alignas(false_sharing_range) atomic<std::uint32_t> labs_{0};  // made so far
-  index_stack idle_full_;   // without a thread, with spans
-  index_stack idle_empty_;  // without a thread, most without spans
+  index_stack idle_full_;                                       // without a thread, with spans
+  index_stack idle_empty_;                                      // without a thread, most without spans
 
   // ---- decay
   alignas(false_sharing_range) atomic<std::uint64_t> last_decay_;  // milliseconds

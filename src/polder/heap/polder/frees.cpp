@@ -159,17 +159,19 @@ void core::report_free(const void* p) const noexcept {
     mem::report(!known ? mem::misuse::foreign_pointer
                 : odd  ? mem::misuse::misaligned_free
                        : mem::misuse::invalid_free,
-                p,
-                {.remark = known ? "not the beginning of the block" : "not memory of this heap"});
+                p, {.remark = known ? "not the beginning of the block" : "not memory of this heap"});
   }
   const std::uint32_t w = arena_.words()[g].load(order::relaxed);
   const unsigned c = mem::word::cls(w);
   std::byte* const start = arena_.address_of(g);
   if (c == mem::word::large)
-    mem::report(odd ? mem::misuse::misaligned_free : mem::misuse::invalid_free, p, {.remark = "not the beginning of the block"});
+    mem::report(odd ? mem::misuse::misaligned_free : mem::misuse::invalid_free, p,
+                {.remark = "not the beginning of the block"});
   if (c == 0 || c > classes::count)
-    mem::report(mem::misuse::invalid_free, p, {.remark = "nothing is allocated there; a double free, or a stray pointer"});
-  const mem::misuse_place where{.block_size = classes::block_size[c], .span = start, .cls = c, .owner = mem::word::owner(w)};
+    mem::report(mem::misuse::invalid_free, p,
+                {.remark = "nothing is allocated there; a double free, or a stray pointer"});
+  const mem::misuse_place where{
+      .block_size = classes::block_size[c], .span = start, .cls = c, .owner = mem::word::owner(w)};
   const auto offset = std::uint32_t(address(p) & (mem::grain_size - 1));
   if (!mem::divides(classes::multiplier[c], offset)) mem::report(mem::misuse::misaligned_free, p, where);
   if (offset < classes::usable_bytes[c] && static_cast<const mem::block*>(p)->looks_free(secret_))

@@ -30,27 +30,27 @@ struct alignas(false_sharing_range) lab {
 
   // ---- what the fast paths read: the heap's constants lie here so that no other line is touched for them
   gate door;
-  std::byte* base;                  // of the main arena
-  std::size_t arena_bytes;          // opened so far, as this LAB knows: what lies beyond goes the slow way
+  std::byte* base;          // of the main arena
+  std::size_t arena_bytes;  // opened so far, as this LAB knows: what lies beyond goes the slow way
   mem::secret secret;
   atomic<std::uint32_t>* words;
   mem::span* spans;
-  mem::lab_number number;           // 0: not a LAB but the closed door in front of which every thread begins
+  mem::lab_number number;             // 0: not a LAB but the closed door in front of which every thread begins
   mem::span* direct[direct_entries];  // hot spans by size
 
   // ---- slow paths
   mem::span* hot[classes::count + 1];  // by class; never null: a span without blocks stands for none
   struct {
     mem::grain first, last;
-  } partial[classes::count + 1];        // spans with a free block that are not hot; taken from the front, fed at the end
+  } partial[classes::count + 1];  // spans with a free block that are not hot; taken from the front, fed at the end
   std::uint8_t fresh[classes::count + 1];  // spans taken fresh in a row: the class grows
-  mem::grain owned;                     // first in the list of all spans
+  mem::grain owned;                        // first in the list of all spans
   std::uint32_t owned_count;
-  mem::chunk_number hint;               // where it took or gave grains last
-  atomic<std::uint32_t> seen;           // decay step at the last slow path; others read it as a hint
-  atomic<std::uint32_t> swept;          // nothing came since a sweep; the same
+  mem::chunk_number hint;       // where it took or gave grains last
+  atomic<std::uint32_t> seen;   // decay step at the last slow path; others read it as a hint
+  atomic<std::uint32_t> swept;  // nothing came since a sweep; the same
   outbox out;
-  std::uint32_t beyond;                 // allocations that the fast path did not serve
+  std::uint32_t beyond;  // allocations that the fast path did not serve
   std::uint64_t refills, remote_frees;
 
   // ---- what others write

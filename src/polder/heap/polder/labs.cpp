@@ -98,7 +98,8 @@ lab* core::acquire_lab() noexcept {
 }
 
 void core::release_lab(lab& l) noexcept {
-  if (l.door.enter(0)) sweep(l, left::dirty);  // inside, so that no claimer comes between; if one is there, it sweeps
+  if (l.door.enter(0))
+    sweep(l, left::dirty);  // inside, so that no claimer comes between; if one is there, it sweeps
   const bool with_spans = l.owned_count != 0;
   l.door.exit();
   chain strays;
@@ -121,7 +122,8 @@ bool core::adopt(lab& l) noexcept {
     s.listed = 0;
     own(l, s);
     // Who still reads the old owner posts there, and whoever empties that inbox reads this word and sends it on.
-    arena_.words()[g].store(mem::word::tag(l.number) | (w & (mem::word::full_bit | mem::word::class_mask)), order::release);  // sync: span-made
+    arena_.words()[g].store(mem::word::tag(l.number) | (w & (mem::word::full_bit | mem::word::class_mask)),
+                            order::release);  // sync: span-made
     if (!mem::word::is_full(w)) list_partial(l, s);
     any = true;
     g = next;

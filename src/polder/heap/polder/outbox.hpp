@@ -28,7 +28,8 @@ class outbox {
 
   // Adds a block of `size` bytes. send(list) is called for what must go before or because of it.
   template <class Send>
-  POLDER_ALWAYS_INLINE void add(mem::lab_number owner, mem::block* b, std::uint32_t size, mem::secret s, Send&& send) {
+  POLDER_ALWAYS_INLINE void add(mem::lab_number owner, mem::block* b, std::uint32_t size, mem::secret s,
+                                Send&& send) {
     list& l = lists_[owner % slots];
     if (l.count != 0 && l.owner != owner) flush(l, send);
     if (l.count == 0) {

@@ -22,8 +22,8 @@ struct stepped {
   // For 0 < n <= largest, the smallest class that holds n bytes.
   static constexpr unsigned of(std::size_t n) {
     if (n <= 256) return n == 0 ? 1 : unsigned((n + 15) / 16);
-    const unsigned doubling = floor_log2(n - 1);           // 2^doubling < n <= 2^(doubling+1)
-    const unsigned steps = n <= 1024 ? 3 : 2;              // log2 of the steps in a doubling
+    const unsigned doubling = floor_log2(n - 1);  // 2^doubling < n <= 2^(doubling+1)
+    const unsigned steps = n <= 1024 ? 3 : 2;     // log2 of the steps in a doubling
     const unsigned step = unsigned((n - 1) >> (doubling - steps)) - (1u << steps);
     return n <= 1024 ? 17 + (doubling - 8) * 8 + step : 33 + (doubling - 10) * 4 + step;
   }
