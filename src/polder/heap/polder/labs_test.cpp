@@ -416,6 +416,9 @@ TEST_F(idle_thread, that_comes_back_at_any_moment_finds_its_blocks_whole) {
 // ---- what a heap says of itself while it is in use ----------------------------------------------------------------------
 
 TEST(statistics_of_the_heap, are_ordered_under_load) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "statistics glimpse at what owners write plainly: a race by design, and what this test is about";
+#endif
   served h;
   atomic<bool> enough{false};
   std::vector<std::thread> crew;

@@ -55,6 +55,16 @@ std::size_t core::trim(lab* own) noexcept {
          huge_.purge(true);
 }
 
+// How many blocks of a span are out, as a thread that is not its owner sees it: what the owner writes meanwhile is read
+// as it comes, and a figure that cannot be is bounded by what can.
+static std::size_t blocks_outside(const mem::span& s, unsigned cls) noexcept {
+  const std::uint32_t used = glimpse(s.used);
+  const std::uint32_t hot = glimpse(s.hot);
+  const std::uint32_t capacity = classes::usable_bytes[cls] / classes::block_size[cls];
+  const std::uint32_t out = used > hot ? used - hot : 0;
+  return out < capacity ? out : capacity;
+}
+
 // A snapshot, torn where threads work meanwhile.
 statistics core::read_statistics() const noexcept {
   statistics s;
@@ -66,16 +76,16 @@ statistics core::read_statistics() const noexcept {
         const std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
         const unsigned cls = mem::word::cls(w);
         if (cls == mem::word::large) {
-          const std::size_t bytes = std::size_t{reinterpret_cast<const mem::large_run&>(arena_.spans()[g]).grains}
-                                    << mem::grain_shift;
+          const std::size_t bytes =
+              std::size_t{glimpse(reinterpret_cast<const mem::large_run&>(arena_.spans()[g]).grains)}
+              << mem::grain_shift;
           s.large += bytes;
           s.allocated += bytes;
           s.active += bytes;
         } else if (cls == mem::word::metadata) {
           s.metadata += mem::grain_size;
         } else if (cls != 0 && cls <= classes::count) {
-          const mem::span& sp = arena_.spans()[g];
-          s.allocated += std::size_t{sp.used - sp.hot} * sp.block_size;
+          s.allocated += blocks_outside(arena_.spans()[g], cls) * classes::block_size[cls];
           s.active += mem::grain_size;
           ++s.spans;
         }
@@ -103,8 +113,8 @@ statistics core::read_statistics() const noexcept {
     const lab& l = lab_at(n);
     const lab_state state = l.door.state();
     s.threads += state == lab_state::running || state == lab_state::claimed;
-    s.refills += l.refills;
-    s.remote_frees += l.remote_frees;
+    s.refills += glimpse(l.refills);
+    s.remote_frees += glimpse(l.remote_frees);
   }
   return s;
 }
