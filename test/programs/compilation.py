@@ -55,6 +55,7 @@ def objects(compiler, options):
                 compiler,
                 "-std=c++20",
                 "-O2",
+                "-fno-exceptions",  # as the library itself is built
                 *options,
                 "-I",
                 world.base / "src",
