@@ -55,7 +55,6 @@ def objects(compiler, options):
                 compiler,
                 "-std=c++20",
                 "-O2",
-                "-fno-exceptions",  # as the library itself is built
                 *options,
                 "-I",
                 world.base / "src",

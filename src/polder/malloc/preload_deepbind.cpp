@@ -10,7 +10,7 @@
 
 namespace {
 
-using dlopen_function = void*(const char*, int) noexcept;
+using dlopen_function = void*(const char*, int);
 
 // The C library's dlopen, or whoever's comes next. Written by anyone who looks it up, always to the same value.
 constinit polder::atomic<dlopen_function*> next_dlopen;
@@ -27,7 +27,10 @@ constinit polder::atomic<dlopen_function*> next_dlopen;
 
 extern "C" {
 
-POLDER_JUMPS POLDER_PUBLIC void* dlopen(const char* file, int mode) noexcept {
+// Under a C++ name of its own: the declared one is noexcept, which would put a frame between the caller and the jump.
+POLDER_PUBLIC void* dlopen_without_deepbind(const char* file, int mode) __asm__("dlopen");
+
+POLDER_JUMPS void* dlopen_without_deepbind(const char* file, int mode) {
   dlopen_function* next = next_dlopen.load(polder::order::relaxed);
   if (next == nullptr) {
     next = reinterpret_cast<dlopen_function*>(dlsym(RTLD_NEXT, "dlopen"));
