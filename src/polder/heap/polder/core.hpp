@@ -94,10 +94,11 @@ class core {
 
   // ---- frees
   void free_own(lab& l, mem::grain g, std::uint32_t w, mem::block* b) noexcept;
-  void free_remote(lab& l, mem::grain g, std::uint32_t w, void* p) noexcept;
+  void free_remote(lab& l, std::uint32_t w, void* p) noexcept;
+  void free_huge(const void* p) noexcept;
   void free_large(mem::chunk_number* hint, mem::grain g, const void* p) noexcept;
   [[noreturn]] void report_size(const void* p) const noexcept;
-  void check_block(mem::grain g, std::uint32_t w, const void* p) const noexcept;
+  void check_block(std::uint32_t w, const void* p) const noexcept;
   void service(lab& l) noexcept;
   void note_opened(lab& l) noexcept;
   struct chain {

@@ -10,42 +10,32 @@ constexpr std::uint32_t inbox_patience = 256 * 1024;
 
 void core::deallocate(lab& l, void* p) noexcept {
   const mem::grain g = arena_.find(address(p));
-  if (g == 0) {
-    const std::uint32_t number = huge_.find(p);
-    if (number == 0 || !huge_.give(number, p)) report_free(p);
-    if (options_.decay_ms == 0) huge_.purge(true);
-    return;
-  }
+  if (g == 0) return free_huge(p);
   const std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
   if (mem::word::cls(w) == mem::word::large) return free_large(&l.hint, g, p);
-  check_block(g, w, p);
+  check_block(w, p);
   if (mem::word::owner(w) == l.number) return free_own(l, g, w, static_cast<mem::block*>(p));
-  free_remote(l, g, w, p);
+  free_remote(l, w, p);
 }
 
 void core::deallocate_without_lab(void* p) noexcept {
   const mem::grain g = arena_.find(address(p));
-  if (g == 0) {
-    const std::uint32_t number = huge_.find(p);
-    if (number == 0 || !huge_.give(number, p)) report_free(p);
-    return;
-  }
+  if (g == 0) return free_huge(p);
   const std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
   if (mem::word::cls(w) == mem::word::large) return free_large(nullptr, g, p);
-  check_block(g, w, p);
+  check_block(w, p);
   auto* const b = static_cast<mem::block*>(p);
   b->set_link(nullptr, secret_);
   post(mem::word::owner(w), b, b, classes::block_size[mem::word::cls(w)]);
 }
 
 // Returns if p may be a live block of the span that word w describes.
-void core::check_block(mem::grain g, std::uint32_t w, const void* p) const noexcept {
+void core::check_block(std::uint32_t w, const void* p) const noexcept {
   const unsigned c = mem::word::cls(w);
   if (c == 0 || c > classes::count || mem::word::owner(w) == 0) report_free(p);
   const auto offset = std::uint32_t(address(p) & (mem::grain_size - 1));
   if (offset >= classes::usable_bytes[c] || !mem::divides(classes::multiplier[c], offset)) report_free(p);
   if (static_cast<const mem::block*>(p)->looks_free(secret_)) report_free(p);
-  static_cast<void>(g);
 }
 
 // Puts a block that lies in a span of this LAB back, whatever state the span is in.
@@ -66,7 +56,7 @@ void core::emptied(lab& l, mem::span& s) noexcept {
   give_grains(&l.hint, number_of(s), 1);
 }
 
-void core::free_remote(lab& l, mem::grain, std::uint32_t w, void* p) noexcept {
+void core::free_remote(lab& l, std::uint32_t w, void* p) noexcept {
   ++l.remote_frees;
   l.swept.store(0, order::relaxed);
   l.out.add(mem::word::owner(w), static_cast<mem::block*>(p), classes::block_size[mem::word::cls(w)], l.secret,

@@ -50,6 +50,12 @@ void core::free_large(mem::chunk_number* hint, mem::grain g, const void* p) noex
   give_grains(hint, g, n);
 }
 
+void core::free_huge(const void* p) noexcept {
+  const std::uint32_t number = huge_.find(p);
+  if (number == 0 || !huge_.give(number, p)) report_free(p);
+  if (options_.decay_ms == 0) huge_.purge(true);
+}
+
 std::size_t core::usable_size(const void* p) const noexcept {
   const mem::grain g = arena_.find(address(p));
   if (g == 0) {
@@ -61,7 +67,7 @@ std::size_t core::usable_size(const void* p) const noexcept {
   const unsigned c = mem::word::cls(w);
   if (c == mem::word::large && p == arena_.address_of(g))
     return std::size_t{reinterpret_cast<const mem::large_run&>(arena_.spans()[g]).grains} << mem::grain_shift;
-  check_block(g, w, p);
+  check_block(w, p);
   return classes::block_size[c];
 }
 
@@ -79,7 +85,7 @@ void* core::try_in_place(const void* p, std::size_t n) noexcept {
   const std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
   const unsigned c = mem::word::cls(w);
   if (c != mem::word::large) {
-    check_block(g, w, p);
+    check_block(w, p);
     // Shrinking by less than half is not worth a copy.
     return n <= classes::block_size[c] && n > classes::block_size[c] / 2 ? const_cast<void*>(p) : nullptr;
   }
