@@ -34,6 +34,8 @@ need_packages() {
       fail 2 "these packages could not be installed:$(first_choices $missing) (log: build/packages.log)"
     }
   fi
+  # What is installed decides what can be built and which tests there are.
+  rm -f "$root"/build/*/.configured "$root"/build/*/.built.*
 }
 
 # packages_in FILE: the names in it, one a line; # begins a comment.

@@ -21,7 +21,7 @@ door_test() {
     case " $known " in *" $preset "*) ;; *) fail 2 "no preset '$preset'$(nearest "$preset" $known)" ;; esac
   done
 
-  need_packages g++ libc6-dev cmake ninja-build libgtest-dev relacy-dev
+  need_packages g++ libc6-dev cmake ninja-build libgtest-dev relacy-dev $(packages_of_suites "$@")
   listing=$root/build/tests
   mkdir -p "$root/build"
   : >"$listing"
@@ -40,12 +40,8 @@ door_test() {
 
   # What only some suites need is installed when they are chosen.
   suites=$(sed 's/^[^ ]* \([^.]*\)\..*/\1/' "$listing.chosen" | LC_ALL=C sort -u)
-  for suite in $suites; do
-    need_packages $(packages_in "$root/test/$suite/packages")
-    case $suite in
-      python | tools) need_packages python3 python3-venv; need_python tests ;;
-    esac
-  done
+  need_packages $(packages_of_suites $suites)
+  case " $(echo $suites) " in *" python "* | *" tools "*) need_python tests ;; esac
 
   failed=
   closing=
@@ -70,6 +66,16 @@ door_test() {
   if [ -n "$failed" ]; then
     fail 1 "tests failed in:$failed; one again: ./polder test NAME"
   fi
+}
+
+# packages_of_suites NAME…: what the suites of these tests need; no name, a heap or a requirement may mean any suite.
+packages_of_suites() {
+  case " $* " in "  " | *" @"* | *" req-"*) set -- python $(cd "$root/test" && ls) ;; esac
+  for name in "$@"; do
+    suite=${name%%.*}
+    case $suite in python | tools) echo python3 python3-venv ;; esac
+    packages_in "$root/test/$suite/packages"
+  done
 }
 
 # The sanitizers and the assertions are for the white-box tests; programs under a preloaded heap cannot carry them.
