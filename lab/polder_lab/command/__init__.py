@@ -1,0 +1,1 @@
+"""One file a command of `polder`, put together in cli.py."""

@@ -1,0 +1,45 @@
+"""What commands share: words of options, where output goes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from polder_lab import table
+from polder_lab.complaint import Complaint, nearest
+
+
+class Commands(click.Group):
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            raise Complaint(f"there is no command '{args[0]}'; nearest: {', '.join(nearest(args[0], self.list_commands(ctx)))}")
+        return super().resolve_command(ctx, args)
+
+
+build_option = click.option("--build", type=click.Path(path_type=Path), metavar="FOLDER",
+                            help="The build to measure or to ask.  [default: build/release]")
+
+
+def say(text: str, style: str | None = None) -> None:
+    Console(stderr=True).print(text, style=style, highlight=False, markup=False, soft_wrap=True)
+
+
+def words(text: str) -> list[str]:
+    return [word for word in (part.strip() for part in text.split(",")) if word]
+
+
+def thread_counts(text: str) -> list[int]:
+    try:
+        counts = [int(word) for word in words(text)]
+    except ValueError:
+        counts = []
+    if not counts or min(counts) < 1:
+        raise Complaint(f"--threads wants numbers such as 1,2,8, not '{text}'")
+    return list(dict.fromkeys(counts))
+
+
+def terminal() -> Console:
+    console = Console(highlight=False)
+    return Console(highlight=False, width=max(table.WIDTH + 20, console.width))
