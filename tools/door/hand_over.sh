@@ -2,7 +2,7 @@
 
 hand_over() {
   case $1 in
-    compare)
+    bench | compare | conform | trace)
       need_packages $(packages_in "$root/lab/packages")
       need_build release polder_heaps polder-registry polder-bench
       ;;
