@@ -115,14 +115,17 @@ void run::measure_with(body_function function, void* body) {
 int run::finish() {
   std::uint64_t allocations = 0;
   std::uint64_t frees = 0;
+  std::int64_t live = 0;
   for (const worker& w : workers_) {
     allocations += w.allocations;
     frees += w.frees;
+    live += w.live;
   }
   if (allocations != frees) {
     fail("%llu blocks were allocated and %llu freed", static_cast<unsigned long long>(allocations),
          static_cast<unsigned long long>(frees));
   }
+  if (live != 0) fail("%lld bytes remain when every block is freed", static_cast<long long>(live));
   if (allocations == 0) fail("nothing was allocated");
   print(true, {});
   return 0;
@@ -197,6 +200,7 @@ void run::print(bool ok, std::string_view why) {
     out.key("seconds").number(seconds, 6).key("operations").number(operations);
     out.key("throughput").number(static_cast<double>(operations) / seconds, 1);
     out.key("allocations").number(total(&worker::allocations));
+    out.key("frees").number(total(&worker::frees));
     out.key("remote_frees").number(total(&worker::remote_frees));
     out.key("allocator_seconds");
     if (const auto ns = total(&worker::allocator_ns); ns != 0) out.number(static_cast<double>(ns) / 1e9, 6);
@@ -207,7 +211,7 @@ void run::print(bool ok, std::string_view why) {
     out.key("base_rss_kb").number(base_rss_kb_);
   } else {
     out.key("seconds").number(started_ns_ == 0 ? 0.0 : static_cast<double>(now_ns() - started_ns_) / 1e9, 6);
-    for (const char* name : {"operations", "throughput", "allocations", "remote_frees", "allocator_seconds",
+    for (const char* name : {"operations", "throughput", "allocations", "frees", "remote_frees", "allocator_seconds",
                              "user_seconds", "system_seconds", "minor_faults", "major_faults", "base_rss_kb"}) {
       out.key(name).null();
     }

@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "core/heap_calls.hpp"
 #include "core/mapped_array.hpp"
 #include "core/measure.hpp"
 #include "core/random.hpp"
@@ -54,10 +55,21 @@ struct alignas(128) worker {
   std::uint64_t allocations = 0;
   std::uint64_t frees = 0;
   std::uint64_t remote_frees = 0;
+  std::int64_t live = 0;  // bytes it allocated less those it freed; only their sum over the workers means anything
   std::int64_t allocator_ns = 0;  // where a workload times its calls apart
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
   std::int64_t deadline_ns = 0;
+
+  // A block was allocated, or freed, by a call of the workload's own.
+  void took(std::size_t size) {
+    ++allocations;
+    live += static_cast<std::int64_t>(size);
+  }
+  void gave(std::size_t size) {
+    ++frees;
+    live -= static_cast<std::int64_t>(size);
+  }
 
   std::uint64_t next_key() { return block_key(salt, serial++); }
 
@@ -133,16 +145,16 @@ inline void worker::check_stamp(const void* block, std::size_t size, std::uint64
 }
 
 inline void* worker::allocate(std::size_t size, std::uint64_t key) {
-  void* block = checked(opaque(std::malloc(size)), size);
+  void* block = checked(opaque(heap.malloc(size)), size);
   stamp(block, size, key);
-  ++allocations;
+  took(size);
   return block;
 }
 
 inline void worker::release(void* block, std::size_t size, std::uint64_t key) {
   check_stamp(block, size, key);
-  std::free(block);
-  ++frees;
+  heap.free(block);
+  gave(size);
 }
 
 }  // namespace polder::bench

@@ -1,16 +1,15 @@
 #pragma once
 // calloc_zero — zeroed memory out of memory that was dirtied before: every byte is looked at.
-#include "core/run.hpp"
-#include "core/touch.hpp"
+#include "core/replacement.hpp"
 
 namespace polder::bench {
 
 struct calloc_zero {
   static constexpr parameter parameters[] = {
-      {"min", 16, 1, 1 << 30, "bytes", "smallest block"},
-      {"max", 256 << 10, 1, 1 << 30, "bytes", "greatest block; every octave between is as likely"},
-      {"slots", 64, 1, 1'000'000, "blocks", "held by each thread"},
-      {"replacements", 60'000, 1, 1'000'000'000, "blocks", "by each thread"},
+      replacement::min(16),
+      replacement::max(256 << 10),
+      replacement::slots(64),
+      replacement::replacements(60'000),
   };
   static constexpr preset presets[] = {
       {"small", "16 to 512 bytes", "max=512 slots=10000 replacements=3000000"},
@@ -27,40 +26,17 @@ struct calloc_zero {
       .presets = presets,
   };
 
-  struct slot {
-    void* block = nullptr;
-    std::size_t size = 0;
-    std::uint64_t key = 0;
-  };
-
   static void execute(run& r) {
-    const std::size_t min = r.with.size("min");
-    const std::size_t max = r.with.size("max");
-    const std::size_t count = r.with.size("slots");
-    const auto replacements = r.with["replacements"];
-    if (min > max) r.reject("'min' is above 'max'");
-    mapped_array<slot> slots(count * r.threads);
-
-    r.measure([&](worker& w) {
-      slot* mine = slots.begin() + w.id * count;
-      for (std::int64_t i = 0; i < replacements; ++i) {
-        slot& s = mine[w.numbers.below(count)];
-        if (s.block != nullptr) w.release(s.block, s.size, s.key);
-        s.size = any_magnitude(w.numbers, min, max);
-        s.key = w.next_key();
-        const std::size_t element = s.size % 8 == 0 ? 8 : 1;
-        s.block = w.checked(opaque(std::calloc(s.size / element, element)), s.size);
-        ++w.allocations;
-        if (!all_zero(s.block, s.size))
-          r.fail("calloc gave block %p of %zu bytes that is not all zero", s.block, s.size);
-        std::memset(s.block, 0xa5, s.size);
-        stamp(s.block, s.size, s.key);
-      }
-      for (std::size_t i = 0; i < count; ++i) {
-        if (mine[i].block != nullptr) w.release(mine[i].block, mine[i].size, mine[i].key);
-      }
-      w.operations += 2 * static_cast<std::uint64_t>(replacements);
-    });
+    const auto make = [](worker& w, replacement::slot& s) {
+      const std::size_t element = s.size % 8 == 0 ? 8 : 1;
+      s.block = w.checked(opaque(heap.calloc(s.size / element, element)), s.size);
+      w.took(s.size);
+      if (!all_zero(s.block, s.size))
+        w.of->fail("calloc gave block %p of %zu bytes that is not all zero", s.block, s.size);
+      std::memset(s.block, 0xa5, s.size);
+      stamp(s.block, s.size, s.key);
+    };
+    replacement::replace_at_random(r, make, [](worker&, const replacement::slot&) {});
   }
 };
 

@@ -125,14 +125,14 @@ struct lock_free_producer_consumer {
 
    private:
     static node* make_node(worker& w, task* t) {
-      void* block = w.checked(opaque(std::malloc(sizeof(node))), sizeof(node));
-      ++w.allocations;
+      void* block = w.checked(opaque(heap.malloc(sizeof(node))), sizeof(node));
+      w.took(sizeof(node));
       return new (block) node{nullptr, t};
     }
 
     static void free_node(worker& w, node* n) {
-      std::free(n);
-      ++w.frees;
+      heap.free(n);
+      w.gave(sizeof(node));
     }
 
     node* protect(worker& w, unsigned which, const std::atomic<node*>& from) {
@@ -202,9 +202,10 @@ struct lock_free_producer_consumer {
         r.fail("the indexes %p of a task were overwritten in the queue", static_cast<void*>(t->indexes));
       const bool remote = t->from != w.id;
       w.release(histogram, histogram_size, key);
-      std::free(t->indexes);
-      std::free(t);
-      w.frees += 2;
+      w.gave(t->count * 4);
+      w.gave(sizeof(task));
+      heap.free(t->indexes);
+      heap.free(t);
       w.remote_frees += remote ? 2 : 0;
       w.operations += 8;  // of this task: four mallocs and four frees, the node's among them
       processed.fetch_add(1, std::memory_order_acq_rel);  // sync: all-processed
@@ -215,9 +216,10 @@ struct lock_free_producer_consumer {
       if (w.id == 0) {
         for (std::uint64_t made = 0; made < tasks; ++made) {
           const auto count = static_cast<std::uint32_t>(w.numbers.between(10, 20));
-          auto* indexes = static_cast<std::uint32_t*>(w.checked(opaque(std::malloc(count * 4)), count * 4));
-          auto* t = static_cast<task*>(w.checked(opaque(std::malloc(sizeof(task))), sizeof(task)));
-          w.allocations += 2;
+          auto* indexes = static_cast<std::uint32_t*>(w.checked(opaque(heap.malloc(count * 4)), count * 4));
+          auto* t = static_cast<task*>(w.checked(opaque(heap.malloc(sizeof(task))), sizeof(task)));
+          w.took(count * 4);
+          w.took(sizeof(task));
           *t = {indexes, 0, count, w.id, 0};
           for (std::uint32_t i = 0; i < count; ++i) {
             indexes[i] = static_cast<std::uint32_t>(w.numbers.below(items));

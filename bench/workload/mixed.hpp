@@ -114,11 +114,11 @@ struct mixed {
         o.size = any_size(w.numbers);
         o.key = w.next_key();
         if (w.numbers.percent(from_calloc)) {
-          o.block = w.checked(opaque(std::calloc(1, o.size)), o.size);
+          o.block = w.checked(opaque(heap.calloc(1, o.size)), o.size);
           if (!all_zero(o.block, o.size))
             r.fail("calloc gave block %p of %u bytes that is not all zero", o.block, o.size);
           stamp(o.block, o.size, o.key);
-          ++w.allocations;
+          w.took(o.size);
         } else {
           o.block = w.allocate(o.size, o.key);
         }
@@ -140,11 +140,12 @@ struct mixed {
     if (o.block == nullptr || o.size < 8 || o.size > (1u << 20)) return;
     w.check_stamp(o.block, o.size, o.key);
     const std::uint32_t size = o.size + o.size / 2;
-    void* moved = opaque(std::realloc(o.block, size));
+    void* moved = opaque(heap.realloc(o.block, size));
     if (moved == nullptr) w.of->fail("realloc to %u bytes returned a null pointer", size);
     w.checked(moved, size);
     if (!stamped(moved, o.size, o.key))
       w.of->fail("realloc lost contents of the %u bytes of block %p", o.size, o.block);
+    w.live += size - o.size;
     o.block = moved;
     o.size = size;
     stamp(o.block, o.size, o.key);

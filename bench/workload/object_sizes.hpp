@@ -64,11 +64,16 @@ struct object_sizes {
           r.fail("block %p of %zu bytes was overwritten inside", o.block, o.size);
       };
       const auto free_former = [&] {
-        for (std::size_t i = 0; i < former_count; ++i) access(former[i]);
+        std::int64_t bytes = 0;
+        for (std::size_t i = 0; i < former_count; ++i) {
+          access(former[i]);
+          bytes += static_cast<std::int64_t>(former[i].size);
+        }
         const std::int64_t begin = now_ns();
-        for (std::size_t i = 0; i < former_count; ++i) std::free(former[i].block);
+        for (std::size_t i = 0; i < former_count; ++i) heap.free(former[i].block);
         w.allocator_ns += now_ns() - begin;
         w.frees += former_count;
+        w.live -= bytes;
         w.operations += 2 * former_count;
         former_count = 0;
       };
@@ -77,14 +82,16 @@ struct object_sizes {
         const std::size_t enough = volume(r.with, x);
         for (std::int64_t cycle = 0; cycle < cycles; ++cycle) {
           std::size_t count = 0;
-          for (std::size_t bytes = 0; bytes < enough; bytes += fresh[count++].size) {
+          std::size_t bytes = 0;
+          for (; bytes < enough; bytes += fresh[count++].size) {
             fresh[count].size = (std::size_t{1} << x) + w.numbers.below(std::size_t{3} << x);
             fresh[count].key = w.next_key();
           }
           const std::int64_t begin = now_ns();
-          for (std::size_t i = 0; i < count; ++i) fresh[i].block = opaque(std::malloc(fresh[i].size));
+          for (std::size_t i = 0; i < count; ++i) fresh[i].block = opaque(heap.malloc(fresh[i].size));
           w.allocator_ns += now_ns() - begin;
           w.allocations += count;
+          w.live += static_cast<std::int64_t>(bytes);
           for (std::size_t i = 0; i < count; ++i) {
             const object& o = fresh[i];
             w.checked(o.block, o.size);

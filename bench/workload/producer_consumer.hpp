@@ -129,8 +129,8 @@ struct producer_consumer {
       w.of->fail("shared block %p of %u bytes was overwritten while in use", m.block, m.size);
     }
     if (head->readers.fetch_sub(1, std::memory_order_acq_rel) == 1) {  // sync: last-reader
-      std::free(m.block);
-      ++w.frees;
+      heap.free(m.block);
+      w.gave(m.size);
       if (m.from != w.id) ++w.remote_frees;
     }
   }

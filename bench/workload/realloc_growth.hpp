@@ -67,14 +67,15 @@ struct realloc_growth {
 
   static void grow(worker& w, buffer& b, std::size_t size) {
     const std::size_t old = b.size;
-    void* moved = opaque(std::realloc(b.bytes, size));
+    void* moved = opaque(heap.realloc(b.bytes, size));
     if (moved == nullptr) w.of->fail("realloc to %zu bytes returned a null pointer", size);
     w.checked(moved, size);
     b.bytes = static_cast<unsigned char*>(moved);
     b.size = size;
     ++w.operations;
-    if (old == 0) ++w.allocations;
-    else check(*w.of, b, old, size >= 2 * old);
+    w.allocations += old == 0;
+    w.live += static_cast<std::int64_t>(size - old);
+    if (old != 0) check(*w.of, b, old, size >= 2 * old);
     write(b, old);
   }
 
@@ -96,8 +97,8 @@ struct realloc_growth {
       const auto end = [&] {
         for (std::size_t i = 0; i < count; ++i) {
           check(r, mine[i], mine[i].size, true);
-          std::free(mine[i].bytes);
-          ++w.frees;
+          heap.free(mine[i].bytes);
+          w.gave(mine[i].size);
           ++w.operations;
           mine[i] = buffer{};
         }
