@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/json.hpp"
+#include "core/latency.hpp"
 #include "core/nearest.hpp"
 #include "core/run.hpp"
 #include "workload/all.hpp"
@@ -18,13 +19,15 @@ namespace {
 
 constexpr char help[] = R"(usage: polder-bench list [--json]
        polder-bench run WORKLOAD [--threads N] [--preset NAME] [--param NAME=VALUE]... [--seed N]
-                                 [--main-thread] [--time-limit SECONDS]
+                                 [--main-thread] [--time-limit SECONDS] [--latency[=N|all]] [--live]
 
 `run` prints one line of JSON. Its status is 0 when the run was good, 1 when a check failed, 2 for bad input.
   --param NAME=VALUE   a parameter (see `list`); sizes may end in K, M or G
   --preset NAME        the values of a paper; --param overrides them
   --main-thread        the first worker is the main thread; with one thread, no other ever exists
   --time-limit SECONDS ends the run with "ok":false
+  --latency[=N|all]    times one call of N, 64 unless told, or all of them: `latency` in the line
+  --live               looks at live bytes every millisecond: `live_peak`, `memory_live`, `memory_rss` in the line
 )";
 
 [[noreturn]] void bad_input(const std::string& what) {
@@ -72,7 +75,7 @@ void list_json() {
   for (const entry& e : registry()) {
     const workload_info& i = *e.info;
     out.open('{').key("name").text(i.name).key("title").text(i.title).key("paper").text(i.paper);
-    out.key("what").text(i.what).key("shows").text(i.shows);
+    out.key("group").text(i.group).key("what").text(i.what).key("shows").text(i.shows);
     out.key("most_threads").number(std::uint64_t{i.most_threads});
     out.key("parameters").open('[');
     for (const parameter& p : i.parameters) {
@@ -114,6 +117,8 @@ struct request {
   std::uint64_t seed = 1;
   std::uint64_t time_limit = 0;
   bool in_main = false;
+  std::uint64_t latency_every = 0;  // 0: not timed
+  bool live = false;
 };
 
 std::uint64_t count(std::string_view option, std::string_view text, std::uint64_t least, std::uint64_t most) {
@@ -155,11 +160,18 @@ request read(std::vector<std::string_view> words) {
       wanted.seed = count(word, value(), 0, ~std::uint64_t{0});
     } else if (word == "--time-limit") {
       wanted.time_limit = count(word, value(), 1, 1'000'000);
+    } else if (word == "--latency") {
+      wanted.latency_every = !joined            ? latency::usual_every
+                             : *joined == "all" ? 1
+                                                : count(word, *joined, 1, 1'000'000);
+    } else if (word == "--live" && !joined) {
+      wanted.live = true;
     } else if (word == "--main-thread" && !joined) {
       wanted.in_main = true;
     } else {
       bad_input("no option '" + std::string(word) + "': " +
-                nearest(word, {"--threads", "--param", "--preset", "--seed", "--main-thread", "--time-limit"}));
+                nearest(word, {"--threads", "--param", "--preset", "--seed", "--main-thread", "--time-limit",
+                               "--latency", "--live"}));
     }
   }
   return wanted;
@@ -180,6 +192,8 @@ int run_one(const request& wanted) {
     bad_input(std::string(info.name) + " runs with at most " + std::to_string(info.most_threads) + " threads");
   }
 
+  if (wanted.live && wanted.in_main) bad_input("--live needs the main thread to look: not with --main-thread");
+
   settings with(info);
   if (!wanted.preset.empty()) {
     std::vector<std::string_view> presets;
@@ -198,7 +212,11 @@ int run_one(const request& wanted) {
     if (const auto wrong = with.apply(text); !wrong.empty()) bad_input(wrong);
   }
 
+  if (wanted.latency_every != 0) {
+    latency::watch(static_cast<unsigned>(wanted.latency_every), static_cast<unsigned>(wanted.threads));
+  }
   run r(with, wanted.preset, static_cast<unsigned>(wanted.threads), wanted.seed, wanted.in_main);
+  if (wanted.live) r.watch_live();
   if (wanted.time_limit != 0) alarm(static_cast<unsigned>(wanted.time_limit));
   found->execute(r);
   return r.finish();

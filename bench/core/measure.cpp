@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -40,6 +41,19 @@ std::int64_t status_kb(const char* field) {
   std::int64_t value = -1;
   std::from_chars(at, text + length, value);
   return value;
+}
+
+std::int64_t rss_bytes() {
+  static const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  static const std::int64_t page = sysconf(_SC_PAGESIZE);
+  char text[128];
+  const ssize_t length = pread(file, text, sizeof text, 0);
+  if (length <= 0) return -1;
+  const char* at = std::find(text, text + length, ' ');
+  if (at == text + length) return -1;
+  std::int64_t pages = -1;
+  std::from_chars(at + 1, text + length, pages);
+  return pages * page;
 }
 
 }  // namespace polder::bench

@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
 
 #include "core/json.hpp"
+#include "core/latency.hpp"
 
 namespace polder::bench {
 
@@ -20,11 +22,25 @@ namespace {
 constexpr std::size_t guard_size = 1000;
 
 run* current = nullptr;  // for the signal handler
-char line[1 << 14];
+char line[1 << 20];
 
 constexpr int fatal_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM};
 
+// Where live bytes are looked at, each call of the heap first tells those of the thread's worker.
+heap_calls below;
+constinit thread_local worker* working = nullptr;
+
+void tell_live() {
+  if (working != nullptr) working->live_told.store(working->live, std::memory_order_relaxed);
+}
+void* telling_malloc(std::size_t size) { return tell_live(), below.malloc(size); }
+void* telling_calloc(std::size_t count, std::size_t size) { return tell_live(), below.calloc(count, size); }
+void* telling_realloc(void* block, std::size_t size) { return tell_live(), below.realloc(block, size); }
+void telling_free(void* block) { return tell_live(), below.free(block); }
+
 }  // namespace
+
+void worker::take_over() { working = this; }
 
 void patience::wait() {
   if (++spins_ < 64) {
@@ -54,6 +70,28 @@ run::run(const settings& s, std::string_view p, unsigned n, std::uint64_t number
   for (const int s : fatal_signals) sigaction(s, &action, nullptr);
 }
 
+void run::watch_live() {
+  memory_.emplace();
+  below = heap;
+  heap = {telling_malloc, telling_calloc, telling_realloc, telling_free};
+}
+
+void run::tell(std::string_view name, double value) {
+  if (figure_count_ == std::size(figures_)) std::abort();
+  figures_[figure_count_++] = {name, value};
+}
+
+void run::wait_and_look() {
+  const std::int64_t start = now_ns();
+  while (working_.load(std::memory_order_acquire) != 0) {  // sync: last-worker
+    std::int64_t live = 0;
+    for (const worker& w : workers_) live += w.live_told.load(std::memory_order_relaxed);
+    memory_->look(now_ns() - start, live);
+    const timespec pause{0, memory_line::look_ns};
+    nanosleep(&pause, nullptr);
+  }
+}
+
 void* run::enter(void* w) {
   auto& self = *static_cast<worker*>(w);
   self.of->work(self);
@@ -73,8 +111,11 @@ void run::work(worker& w) {
   }
   pthread_barrier_wait(&go_);
   w.begin_ns = now_ns();
+  w.take_over();
   function_(body_, w);
-  w.end_ns = now_ns();
+  if (w.end_ns == 0) w.end_ns = now_ns();
+  tell_live();
+  working_.fetch_sub(1, std::memory_order_release);  // sync: last-worker
   pthread_barrier_wait(&done_);
   if (in_main && w.id == 0) after_ = usage_now();
   pthread_barrier_wait(&leave_);
@@ -91,6 +132,7 @@ void run::measure_with(body_function function, void* body) {
   const unsigned members = in_main ? threads : threads + 1;
   for (auto* barrier : {&ready_, &go_, &done_, &leave_}) pthread_barrier_init(barrier, nullptr, members);
   started_ns_ = now_ns();
+  working_.store(threads, std::memory_order_relaxed);
 
   mapped_array<pthread_t> handles(threads);
   for (unsigned i = in_main ? 1 : 0; i < threads; ++i) {
@@ -104,6 +146,7 @@ void run::measure_with(body_function function, void* body) {
     base_rss_kb_ = status_kb("VmRSS:");
     before_ = usage_now();
     pthread_barrier_wait(&go_);
+    if (memory_) wait_and_look();
     pthread_barrier_wait(&done_);
     after_ = usage_now();
     pthread_barrier_wait(&leave_);
@@ -209,10 +252,29 @@ void run::print(bool ok, std::string_view why) {
     out.key("system_seconds").number(static_cast<double>(used.system_ns) / 1e9, 6);
     out.key("minor_faults").number(used.minor_faults).key("major_faults").number(used.major_faults);
     out.key("base_rss_kb").number(base_rss_kb_);
+    // CLOCK_MONOTONIC, as of the first worker's start: other processes' samples are placed by it.
+    out.key("began").number(static_cast<double>(begin) / 1e9, 6);
+    out.key("live_peak");
+    if (memory_) {
+      out.number(memory_->peak());
+      memory_->print(out);
+    } else {
+      out.null().key("memory_live").null().key("memory_rss").null();
+    }
+    latency::print(out);
+    out.key("counts").open('{');
+    for (unsigned i = 0; i < figure_count_; ++i) {
+      const auto [name, value] = figures_[i];
+      out.key(name);
+      if (value == std::floor(value) && std::abs(value) < 1e15) out.number(static_cast<std::int64_t>(value));
+      else out.number(value, 4);
+    }
+    out.close('}');
   } else {
     out.key("seconds").number(started_ns_ == 0 ? 0.0 : static_cast<double>(now_ns() - started_ns_) / 1e9, 6);
-    for (const char* name : {"operations", "throughput", "allocations", "frees", "remote_frees", "allocator_seconds",
-                             "user_seconds", "system_seconds", "minor_faults", "major_faults", "base_rss_kb"}) {
+    for (const char* name :
+         {"operations", "throughput", "allocations", "frees", "remote_frees", "allocator_seconds", "user_seconds",
+          "system_seconds", "minor_faults", "major_faults", "base_rss_kb", "began", "live_peak", "memory_live", "memory_rss", "latency", "latency_every", "latency_clock", "latency_overhead_ns", "counts"}) {
       out.key(name).null();
     }
   }

@@ -14,11 +14,13 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string_view>
 
 #include "core/heap_calls.hpp"
 #include "core/mapped_array.hpp"
 #include "core/measure.hpp"
+#include "core/memory_line.hpp"
 #include "core/random.hpp"
 #include "core/settings.hpp"
 #include "core/stamp.hpp"
@@ -56,10 +58,16 @@ struct alignas(128) worker {
   std::uint64_t frees = 0;
   std::uint64_t remote_frees = 0;
   std::int64_t live = 0;  // bytes it allocated less those it freed; only their sum over the workers means anything
-  std::int64_t allocator_ns = 0;  // where a workload times its calls apart
+  std::atomic<std::int64_t> live_told{0};  // `live` of a moment ago, for whoever looks; kept up only where one does
+  std::int64_t allocator_ns = 0;           // where a workload times its calls apart
   std::int64_t begin_ns = 0;
-  std::int64_t end_ns = 0;
+  std::int64_t end_ns = 0;  // when its body is left, unless that stopped the clock before
   std::int64_t deadline_ns = 0;
+
+  // The calling thread works for this worker from here on: for workloads that start threads of their own.
+  void take_over();
+  // What the body still does is not timed.
+  void stop_clock() { end_ns = now_ns(); }
 
   // A block was allocated, or freed, by a call of the workload's own.
   void took(std::size_t size) {
@@ -102,6 +110,13 @@ class run {
   // Counts balanced? Prints the line; the exit status.
   int finish();
 
+  // Looks at the live bytes of all workers while they work.
+  void watch_live();
+  // A figure of this workload alone, for the line: counts {name: value}. By one thread at a time.
+  void tell(std::string_view name, double value);
+  std::int64_t base_rss() const { return base_rss_kb_ * 1024; }
+  worker& member(unsigned id) { return workers_[id]; }
+
   // For what a workload has to do alone, before its measured phase; counted, not timed.
   worker& setup() { return workers_[threads]; }
 
@@ -118,6 +133,13 @@ class run {
   static void on_signal(int signal);
   void print(bool ok, std::string_view why);
 
+  void wait_and_look();
+
+  struct figure {
+    std::string_view name;
+    double value = 0;
+  };
+
   mapped_array<worker> workers_;  // the last one is for the setup
   body_function function_ = nullptr;
   void* body_ = nullptr;
@@ -125,6 +147,10 @@ class run {
   usage before_, after_;
   std::int64_t started_ns_ = 0;
   std::int64_t base_rss_kb_ = 0;
+  std::optional<memory_line> memory_;
+  std::atomic<unsigned> working_{0};
+  figure figures_[24];
+  unsigned figure_count_ = 0;
   std::atomic<bool> printed_{false};
 };
 

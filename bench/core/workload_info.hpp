@@ -33,6 +33,7 @@ struct workload_info {
   std::span<const parameter> parameters;
   std::span<const preset> presets;
   unsigned most_threads = 256;
+  std::string_view group = "seeds";  // or "field": what was added since their papers
 };
 
 }  // namespace polder::bench

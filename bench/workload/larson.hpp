@@ -119,6 +119,7 @@ struct larson {
   // One thread's life.
   static void live(slice& s) {
     worker& w = *s.w;
+    w.take_over();
     run& r = *w.of;
     const std::size_t objects = r.with.size("objects");
     const std::size_t min = r.with.size("min");
