@@ -9,15 +9,18 @@
 
 namespace polder::bench {
 
-template <class T>
+// What a child after fork sees of it: a copy, or the same.
+enum class mapping : int { copied = MAP_PRIVATE, shared = MAP_SHARED };
+
+template <class T, mapping M = mapping::copied>
 class mapped_array {
  public:
   // Every element is made from the same arguments.
   template <class... Arguments>
   explicit mapped_array(std::size_t size, const Arguments&... arguments) : size_(size) {
     if (size == 0) return;
-    void* memory =
-        mmap(nullptr, size * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    void* memory = mmap(nullptr, size * sizeof(T), PROT_READ | PROT_WRITE,
+                        static_cast<int>(M) | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (memory == MAP_FAILED) {
       std::perror("polder-bench: no memory for the harness");
       std::exit(2);
@@ -36,11 +39,16 @@ class mapped_array {
   const T& operator[](std::size_t i) const { return data_[i]; }
   T* begin() { return data_; }
   T* end() { return data_ + size_; }
+  const T* begin() const { return data_; }
+  const T* end() const { return data_ + size_; }
   std::size_t size() const { return size_; }
 
  private:
   T* data_ = nullptr;
   std::size_t size_;
 };
+
+template <class T>
+using shared_array = mapped_array<T, mapping::shared>;
 
 }  // namespace polder::bench

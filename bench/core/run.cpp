@@ -17,10 +17,6 @@ namespace polder::bench {
 
 namespace {
 
-// A block that every worker keeps from before its work till after it: a heap that hands it out a second time, or that
-// writes beyond a block, is found even by workloads that hold one block at a time.
-constexpr std::size_t guard_size = 1000;
-
 run* current = nullptr;  // for the signal handler
 char line[1 << 20];
 
@@ -42,6 +38,20 @@ void telling_free(void* block) { return tell_live(), below.free(block); }
 
 void worker::take_over() { working = this; }
 
+// Neither counted nor timed: it is the harness's.
+guard_block::guard_block(worker& w)
+    : block_(w.checked(opaque(std::malloc(size)), size)), key_(block_key(~w.of->seed, w.salt)) {
+  stamp(block_, size, key_);
+  fill(block_, size, key_, 8);
+}
+
+void guard_block::check_and_free(worker& w) {
+  if (!stamped(block_, size, key_) || !filled(block_, size, key_, 8)) {
+    w.of->fail("the guard block %p of thread %u was overwritten", block_, w.id);
+  }
+  std::free(block_);
+}
+
 void patience::wait() {
   if (++spins_ < 64) {
 #if defined(__x86_64__)
@@ -56,18 +66,43 @@ void patience::wait() {
 
 run::run(const settings& s, std::string_view p, unsigned n, std::uint64_t number, bool main_works)
     : with(s), preset(p), threads(n), seed(number), in_main(main_works), workers_(n + 1) {
-  for (unsigned i = 0; i <= n; ++i) {
-    worker& w = workers_[i];
-    w.of = this;
-    w.id = i;
-    w.numbers = random(seed, i);
-    w.salt = (std::uint64_t{i} + 1) << 48;
-  }
+  for (unsigned i = 0; i <= n; ++i) prepare(workers_[i], i);
   current = this;
   struct sigaction action {};
   action.sa_handler = on_signal;
   action.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
   for (const int s : fatal_signals) sigaction(s, &action, nullptr);
+}
+
+void run::prepare(worker& w, unsigned id) {
+  w.of = this;
+  w.id = id;
+  w.numbers = random(seed, id);
+  w.salt = (std::uint64_t{id} + 1) << 48;
+}
+
+void run::employ(unsigned count) {
+  employed_.emplace(count);
+  for (unsigned i = 0; i < count; ++i) prepare((*employed_)[i], threads + 1 + i);
+}
+
+template <class Visit>
+void run::for_each_worker(Visit visit) const {
+  for (const worker& w : workers_) visit(w);
+  if (!employed_) return;
+  for (const worker& w : *employed_) visit(w);
+}
+
+std::int64_t run::live() const {
+  std::int64_t bytes = 0;
+  for_each_worker([&](const worker& w) { bytes += w.live; });
+  return bytes;
+}
+
+void run::become_child() {
+  is_child_ = true;
+  for (const int s : fatal_signals) signal(s, SIG_DFL);
+  alarm(30);  // a child that hangs dies of it
 }
 
 void run::watch_live() {
@@ -85,7 +120,7 @@ void run::wait_and_look() {
   const std::int64_t start = now_ns();
   while (working_.load(std::memory_order_acquire) != 0) {  // sync: last-worker
     std::int64_t live = 0;
-    for (const worker& w : workers_) live += w.live_told.load(std::memory_order_relaxed);
+    for_each_worker([&](const worker& w) { live += w.live_told.load(std::memory_order_relaxed); });
     memory_->look(now_ns() - start, live);
     const timespec pause{0, memory_line::look_ns};
     nanosleep(&pause, nullptr);
@@ -99,10 +134,7 @@ void* run::enter(void* w) {
 }
 
 void run::work(worker& w) {
-  const std::uint64_t key = block_key(~seed, w.id);
-  void* guard = w.checked(opaque(std::malloc(guard_size)), guard_size);
-  stamp(guard, guard_size, key);
-  fill(guard, guard_size, key, 8);
+  guard_block guard(w);
 
   pthread_barrier_wait(&ready_);
   if (in_main && w.id == 0) {
@@ -120,10 +152,7 @@ void run::work(worker& w) {
   if (in_main && w.id == 0) after_ = usage_now();
   pthread_barrier_wait(&leave_);
 
-  if (!stamped(guard, guard_size, key) || !filled(guard, guard_size, key, 8)) {
-    fail("the guard block %p of thread %u was overwritten", guard, w.id);
-  }
-  std::free(guard);
+  guard.check_and_free(w);
 }
 
 void run::measure_with(body_function function, void* body) {
@@ -158,17 +187,15 @@ void run::measure_with(body_function function, void* body) {
 int run::finish() {
   std::uint64_t allocations = 0;
   std::uint64_t frees = 0;
-  std::int64_t live = 0;
-  for (const worker& w : workers_) {
+  for_each_worker([&](const worker& w) {
     allocations += w.allocations;
     frees += w.frees;
-    live += w.live;
-  }
+  });
   if (allocations != frees) {
     fail("%llu blocks were allocated and %llu freed", static_cast<unsigned long long>(allocations),
          static_cast<unsigned long long>(frees));
   }
-  if (live != 0) fail("%lld bytes remain when every block is freed", static_cast<long long>(live));
+  if (live() != 0) fail("%lld bytes remain when every block is freed", static_cast<long long>(live()));
   if (allocations == 0) fail("nothing was allocated");
   print(true, {});
   return 0;
@@ -185,6 +212,10 @@ void run::fail(const char* format, ...) {
   va_start(arguments, format);
   std::vsnprintf(why, sizeof why, format, arguments);
   va_end(arguments);
+  if (is_child_) {
+    std::memcpy(words_.begin(), why, std::min(sizeof why, most_words));
+    _exit(1);
+  }
   print(false, why);
   _exit(1);
 }
@@ -225,8 +256,8 @@ void run::print(bool ok, std::string_view why) {
 
   // The workers of a failed run may still be counting.
   const auto total = [&](auto member) {
-    auto result = workers_[0].*member;
-    for (unsigned i = 1; i <= threads; ++i) result += workers_[i].*member;
+    std::remove_cvref_t<decltype(workers_[0].*member)> result = 0;
+    for_each_worker([&](const worker& w) { result += w.*member; });
     return result;
   };
   if (ok) {
@@ -272,9 +303,11 @@ void run::print(bool ok, std::string_view why) {
     out.close('}');
   } else {
     out.key("seconds").number(started_ns_ == 0 ? 0.0 : static_cast<double>(now_ns() - started_ns_) / 1e9, 6);
-    for (const char* name :
-         {"operations", "throughput", "allocations", "frees", "remote_frees", "allocator_seconds", "user_seconds",
-          "system_seconds", "minor_faults", "major_faults", "base_rss_kb", "began", "live_peak", "memory_live", "memory_rss", "latency", "latency_every", "latency_clock", "latency_overhead_ns", "counts"}) {
+    for (const char* name : {"operations",    "throughput",        "allocations",         "frees",
+                             "remote_frees",  "allocator_seconds", "user_seconds",        "system_seconds",
+                             "minor_faults",  "major_faults",      "base_rss_kb",         "began",
+                             "live_peak",     "memory_live",       "memory_rss",          "latency",
+                             "latency_every", "latency_clock",     "latency_overhead_ns", "counts"}) {
       out.key(name).null();
     }
   }

@@ -44,6 +44,21 @@ class patience {
 };
 
 class run;
+struct worker;
+
+// A block that a thread keeps from before its work till after it: a heap that hands it out a second time, or that writes
+// beyond a block, is found even by threads that hold one block at a time.
+class guard_block {
+ public:
+  explicit guard_block(worker& w);
+  void check_and_free(worker& w);
+
+ private:
+  static constexpr std::size_t size = 1000;
+
+  void* block_;
+  std::uint64_t key_;
+};
 
 // What one thread has and counts; plain fields, its own lines. Where a workload passes its work on to a new thread
 // (larson), the worker is passed on with it.
@@ -115,7 +130,16 @@ class run {
   // A figure of this workload alone, for the line: counts {name: value}. By one thread at a time.
   void tell(std::string_view name, double value);
   std::int64_t base_rss() const { return base_rss_kb_ * 1024; }
-  worker& member(unsigned id) { return workers_[id]; }
+  // Of all workers. While nobody works, as between two meetings.
+  std::int64_t live() const;
+
+  // Workers for threads that the workload starts itself; they are counted with the others.
+  void employ(unsigned count);
+  worker& employed(unsigned number) { return (*employed_)[number]; }
+
+  // In a child after fork: a failed check is told to the parent, by these words and exit status 1; the parent fails.
+  void become_child();
+  const char* words_of_children() const { return &words_[0]; }
 
   // For what a workload has to do alone, before its measured phase; counted, not timed.
   worker& setup() { return workers_[threads]; }
@@ -134,12 +158,20 @@ class run {
   void print(bool ok, std::string_view why);
 
   void wait_and_look();
+  void prepare(worker& w, unsigned id);
+  template <class Visit>
+  void for_each_worker(Visit visit) const;
 
   struct figure {
     std::string_view name;
     double value = 0;
   };
 
+  static constexpr std::size_t most_words = 256;
+
+  std::optional<mapped_array<worker>> employed_;
+  shared_array<char> words_{most_words};  // of children after fork
+  bool is_child_ = false;
   mapped_array<worker> workers_;  // the last one is for the setup
   body_function function_ = nullptr;
   void* body_ = nullptr;

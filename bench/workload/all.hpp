@@ -3,20 +3,27 @@
 #include <polder/base/type_list.hpp>
 
 #include "workload/calloc_zero.hpp"
+#include "workload/fork_storm.hpp"
+#include "workload/fragmentation.hpp"
+#include "workload/growth_then_idle.hpp"
+#include "workload/idle_threads.hpp"
 #include "workload/large_blocks.hpp"
 #include "workload/larson.hpp"
 #include "workload/linux_scalability.hpp"
 #include "workload/lock_free_producer_consumer.hpp"
+#include "workload/message_passing.hpp"
 #include "workload/mixed.hpp"
 #include "workload/object_sizes.hpp"
 #include "workload/producer_consumer.hpp"
 #include "workload/realloc_growth.hpp"
+#include "workload/thread_churn.hpp"
 #include "workload/threadtest.hpp"
 
 namespace polder::bench {
 
 using all_workloads =
     type_list<threadtest, linux_scalability, larson, producer_consumer, lock_free_producer_consumer, object_sizes,
-              large_blocks, realloc_growth, calloc_zero, mixed>;
+              large_blocks, realloc_growth, calloc_zero, mixed, message_passing, growth_then_idle, fragmentation,
+              thread_churn, idle_threads, fork_storm>;
 
 }  // namespace polder::bench

@@ -14,6 +14,7 @@ struct calloc_zero {
   static constexpr preset presets[] = {
       {"small", "16 to 512 bytes", "max=512 slots=10000 replacements=3000000"},
       {"large", "256 KB to 16 MB", "min=256K max=16M slots=4 replacements=150"},
+      {"quick", "shorter", "replacements=15000"},
       {"smoke", "for tests", "max=64K slots=32 replacements=1500"},
   };
   static constexpr workload_info info{
@@ -24,6 +25,7 @@ struct calloc_zero {
       .shows = "Whether memory known to be zero is not cleared again; and whether it really is zero.",
       .parameters = parameters,
       .presets = presets,
+      .group = "field",
   };
 
   static void execute(run& r) {

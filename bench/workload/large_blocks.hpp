@@ -16,6 +16,7 @@ struct large_blocks {
       {"untouched", "only head and tail are written: the cost of the addresses alone",
        "touch=ends replacements=20000"},
       {"threshold", "around 128 KB, where glibc begins to map", "min=64K max=256K slots=32 replacements=20000"},
+      {"quick", "shorter", "replacements=300"},
       {"smoke", "for tests", "max=1M slots=16 replacements=600"},
   };
   static constexpr workload_info info{
@@ -26,6 +27,7 @@ struct large_blocks {
       .shows = "Whether large memory is kept for reuse: system calls, page faults, and the memory that costs.",
       .parameters = parameters,
       .presets = presets,
+      .group = "field",
   };
 
   static void execute(run& r) {

@@ -3,6 +3,7 @@
 // large ones, some calloc and realloc, and a share of blocks freed by another thread.
 #include "core/channel.hpp"
 #include "core/run.hpp"
+#include "core/usual_sizes.hpp"
 
 namespace polder::bench {
 
@@ -18,6 +19,7 @@ struct mixed {
   static constexpr preset presets[] = {
       {"local", "nothing is freed by another thread", "remote=0"},
       {"remote", "half of all is freed by another thread", "remote=50"},
+      {"quick", "shorter", "allocations=300000"},
       {"smoke", "for tests", "allocations=6000 medium=50 long=200 remote=30"},
   };
   static constexpr workload_info info{
@@ -30,15 +32,9 @@ struct mixed {
       .parameters = parameters,
       .presets = presets,
       .most_threads = 64,
+      .group = "field",
   };
 
-  // Of 1000 blocks, so many are above the size before and up to this one: mean 480 bytes, median 60.
-  struct share {
-    std::uint16_t permille;
-    std::uint32_t up_to;
-  };
-  static constexpr share sizes[] = {{60, 16},  {240, 32},  {290, 64},  {180, 128}, {90, 256},
-                                    {60, 512}, {40, 1024}, {30, 4096}, {9, 32768}, {1, 262144}};
   static constexpr std::size_t short_lived = 16;  // slots, for 70 % of the blocks; medium 22 %, long 8 %
 
   struct object {
@@ -47,17 +43,6 @@ struct mixed {
     std::uint32_t size = 0;
     bool last = false;  // in a message: the sender has finished
   };
-
-  static std::uint32_t any_size(random& numbers) {
-    auto at = numbers.below(1000);
-    std::uint32_t above = 0;
-    for (const share& s : sizes) {
-      if (at < s.permille) return static_cast<std::uint32_t>(numbers.between(above + 1, s.up_to));
-      at -= s.permille;
-      above = s.up_to;
-    }
-    return 16;
-  }
 
   static void execute(run& r) {
     const auto allocations = r.with["allocations"];
@@ -111,7 +96,7 @@ struct mixed {
                     : life < 92 ? mine[short_lived + w.numbers.below(medium)]
                                 : mine[short_lived + medium + w.numbers.below(long_lived)];
         dispose(o);
-        o.size = any_size(w.numbers);
+        o.size = usual_size(w.numbers);
         o.key = w.next_key();
         if (w.numbers.percent(from_calloc)) {
           o.block = w.checked(opaque(heap.calloc(1, o.size)), o.size);

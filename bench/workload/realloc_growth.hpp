@@ -9,12 +9,16 @@ struct realloc_growth {
       {"shape", 0, 0, 2, "", "how a buffer grows", "both|double|steps"},
       {"double_to", 32 << 20, 8, 1LL << 32, "bytes", "end of the doubling"},
       {"step_to", 512 << 10, 8, 1LL << 32, "bytes", "end of the steps"},
+      {"factor", 200, 101, 1000, "%", "of a buffer's size is its next size, in the doubling"},
       {"step", 48, 1, 1 << 20, "bytes", "of a step"},
       {"buffers", 4, 1, 10'000, "buffers", "of each thread that grow side by side"},
       {"repeats", 4, 1, 1'000'000, "times", "from 4 bytes to the end"},
   };
   static constexpr preset presets[] = {
       {"gigabyte", "4 bytes to 1 GB by doubling, one buffer", "shape=double double_to=1G buffers=1 repeats=1"},
+      {"gigabyte-by-half", "4 bytes to 1 GB, by half of its size each time, one buffer",
+       "shape=double factor=150 double_to=1G buffers=1 repeats=1"},
+      {"quick", "shorter", "double_to=8M step_to=128K repeats=1"},
       {"steps", "small steps only, to 2 MB", "shape=steps step_to=2M repeats=3"},
       {"smoke", "for tests", "double_to=256K step_to=8K repeats=2"},
   };
@@ -26,6 +30,7 @@ struct realloc_growth {
       .shows = "Whether realloc grows in place or moves pages instead of copying, and what contents survive.",
       .parameters = parameters,
       .presets = presets,
+      .group = "field",
   };
 
   struct buffer {
@@ -75,8 +80,12 @@ struct realloc_growth {
     ++w.operations;
     w.allocations += old == 0;
     w.live += static_cast<std::int64_t>(size - old);
-    if (old != 0) check(*w.of, b, old, size >= 2 * old);
+    if (old != 0) check(*w.of, b, old, size - old >= old / 4);
     write(b, old);
+  }
+
+  static std::size_t next(std::size_t size, std::size_t factor) {
+    return std::max(size + 1, size / 100 * factor + size % 100 * factor / 100);
   }
 
   static void execute(run& r) {
@@ -84,6 +93,7 @@ struct realloc_growth {
     const std::size_t double_to = r.with.word("shape") == "steps" ? 0 : r.with.size("double_to");
     const std::size_t step_to = r.with.word("shape") == "double" ? 0 : r.with.size("step_to");
     const std::size_t step = r.with.size("step");
+    const std::size_t factor = r.with.size("factor");
     mapped_array<buffer> buffers(count * r.threads);
 
     r.measure([&](worker& w) {
@@ -106,7 +116,7 @@ struct realloc_growth {
       for (std::int64_t repeat = 0; repeat < r.with["repeats"]; ++repeat) {
         if (double_to != 0) {
           begin();
-          for (std::size_t size = 8; size <= double_to; size *= 2) {
+          for (std::size_t size = next(4, factor); size <= double_to; size = next(size, factor)) {
             for (std::size_t i = 0; i < count; ++i) grow(w, mine[i], size);
           }
           end();

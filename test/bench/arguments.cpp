@@ -51,6 +51,13 @@ int main() {
   refuses({"run", "larson", "--thread", "2"}, "did you mean --threads");
   refuses({"run", "mixed", "--threads", "65"}, "at most 64 threads");
   refuses({"run", "producer_consumer", "--param", "capacity=100"}, "power of two");
+  refuses({"run", "larson", "--latency=some"}, "--latency is a number from 1 to 1000000, not 'some'");
+  refuses({"run", "larson", "--latency=0"}, "--latency is a number from 1");
+  refuses({"run", "larson", "--latncy"}, "did you mean --latency");
+  refuses({"run", "larson", "--live=1"}, "no option '--live'");
+  refuses({"run", "larson", "--live", "--main-thread"}, "--live needs the main thread");
+  refuses({"run", "message_passing", "--param", "capacity=100"}, "power of two");
+  refuses({"run", "fragmentation", "--param", "live=64K octaves=10"}, "below two of the greatest blocks");
   refuses({"lst"}, "did you mean list");
   refuses({"list", "--jsn"}, "list takes --json");
   refuses({}, "usage: polder-bench");

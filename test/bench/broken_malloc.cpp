@@ -1,6 +1,6 @@
 // A malloc with one fault, named by POLDER_BENCH_FAULT: preloaded under polder-bench, to prove that the workloads' own
 // checks can fail. It never reuses memory, so that the fault is the only thing that is wrong. The fault strikes in the
-// workers only, at every 50th call of a thread, after its first few.
+// workers only, at every 50th call of a thread, after its first few; `orphan` is `null` in children after fork instead.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -13,7 +13,7 @@
 
 namespace {
 
-enum class fault { none, null, misaligned, oldest, twice, short_block, scribble, dirty, lossy };
+enum class fault { none, null, misaligned, oldest, twice, short_block, scribble, dirty, lossy, orphan };
 
 constexpr std::size_t header = 16;  // the block's size, before it
 
@@ -33,11 +33,11 @@ fault chosen() {
   int f = known.load(std::memory_order_relaxed);
   if (f >= 0) return static_cast<fault>(f);
   constexpr const char* names[] = {"none",  "null",     "misaligned", "oldest", "twice",
-                                   "short", "scribble", "dirty",      "lossy"};
+                                   "short", "scribble", "dirty",      "lossy",  "orphan"};
   f = 0;
   for (char** e = environ; e != nullptr && *e != nullptr; ++e) {
     if (std::strncmp(*e, "POLDER_BENCH_FAULT=", 19) != 0) continue;
-    for (int i = 0; i < 9; ++i) {
+    for (int i = 0; i < 10; ++i) {
       if (std::strcmp(*e + 19, names[i]) == 0) f = i;
     }
   }
@@ -59,6 +59,13 @@ char* take(std::size_t bytes) {
 
 bool strikes() { return gettid() != getpid() && mine.calls > 10 && mine.calls % 50 == 0; }
 
+bool is_orphan() {
+  static std::atomic<pid_t> parent{0};
+  pid_t none = 0;
+  parent.compare_exchange_strong(none, getpid(), std::memory_order_relaxed);
+  return parent.load(std::memory_order_relaxed) != getpid();
+}
+
 std::size_t size_of(void* block) {
   std::size_t size = 0;
   std::memcpy(&size, static_cast<char*>(block) - header, sizeof size);
@@ -69,7 +76,7 @@ void* allocate(std::size_t size, std::size_t alignment = 16) {
   ++mine.calls;
   const fault f = chosen();
   const bool now = strikes();
-  if (now && f == fault::null) {
+  if ((now && f == fault::null) || (f == fault::orphan && is_orphan() && mine.calls % 50 == 0)) {
     errno = ENOMEM;
     return nullptr;
   }

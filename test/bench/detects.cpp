@@ -44,6 +44,7 @@ int main() {
     }
   });
   for (const char* workload : {"calloc_zero", "mixed"}) expect(workload, "smoke", "dirty");
+  expect("fork_storm", "smoke", "orphan");
   for (const char* workload : {"realloc_growth", "mixed"}) expect(workload, "smoke", "lossy");
 
   std::printf("%u as expected, %u wrong\n", found, wrong);

@@ -1,0 +1,112 @@
+// What the line says beside times: latency buckets that partition the numbers and count every call when all are timed, live
+// bytes that return to nothing, figures of single workloads, and nothing of it all where it was not asked for.
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "child.hpp"
+#include "core/log_linear.hpp"
+#include "workload/all.hpp"
+
+namespace {
+
+using namespace polder::bench;
+unsigned wrong = 0;
+
+void require(bool good, const std::string& what, const std::string& line = {}) {
+  if (good) return;
+  ++wrong;
+  std::printf("%s\n%s\n", what.c_str(), line.c_str());
+}
+
+void buckets_partition() {
+  for (std::size_t i = 0; i + 1 < log_linear::size; ++i) {
+    const auto low = log_linear::lowest(i);
+    const auto high = log_linear::highest(i);
+    const bool good = low <= high && log_linear::index(low) == i && log_linear::index(high) == i &&
+                      log_linear::lowest(i + 1) == high + 1 && (high - low) * log_linear::per_octave <= low;
+    require(good, "bucket " + std::to_string(i) + " is not where its numbers go");
+  }
+  require(log_linear::lowest(0) == 0, "the first bucket");
+  require(log_linear::index(~std::uint64_t{0}) == log_linear::size - 1, "the last bucket takes what is beyond");
+}
+
+// The number after "key": from `at` on, by default behind the parameters; -1 where it is not.
+long long number(const std::string& line, const std::string& key, std::size_t at = std::string::npos) {
+  if (at == std::string::npos) at = line.find("\"operations\":");
+  at = line.find("\"" + key + "\":", at);
+  return at == std::string::npos ? -1 : std::atoll(line.c_str() + at + key.size() + 3);
+}
+
+// Of one call: its count, which the sum of its buckets must be, and its worst, which must lie in the last bucket.
+long long calls(const std::string& line, const std::string& call) {
+  const auto latency = line.find("\"latency\":{");
+  const auto at = line.find("\"" + call + "\":{", latency);
+  if (latency == std::string::npos || at == std::string::npos) return 0;
+  const auto count = number(line, "count", at);
+  const auto worst = number(line, "worst_ns", at);
+  long long sum = 0;
+  long long high = -1;
+  const char* text = line.c_str() + line.find("\"buckets\":[", at) + 10;
+  while (*text == '[' || *text == ',') {
+    char* next = nullptr;
+    const auto low = std::strtoll(text + 1 + (text[1] == '['), &next, 10);
+    require(low > high, call + ": buckets overlap or are not in order", line);
+    high = std::strtoll(next + 1, &next, 10);
+    sum += std::strtoll(next + 1, &next, 10);
+    text = next + 1;
+    if (*text == ',') continue;
+    require(worst >= low && worst <= high, call + ": the worst is not in the last bucket", line);
+  }
+  require(sum == count, call + ": the buckets hold another number than they say", line);
+  return count;
+}
+
+}  // namespace
+
+int main() {
+  buckets_partition();
+
+  for_each(all_workloads{}, [&]<class W>() {
+    const std::string name(W::info.name);
+    const auto run = [&](std::vector<std::string> more) {
+      std::vector<std::string> words{"run", name, "--preset", "smoke", "--threads", "2"};
+      words.insert(words.end(), more.begin(), more.end());
+      const auto got = test::call(POLDER_BENCH, words);
+      require(got.status == 0 && got.lines() == 1, name + " failed", got.out + got.err);
+      return got.out;
+    };
+    const auto every = run({"--latency=all", "--live"});
+    const auto allocations = number(every, "allocations");
+    const auto frees = number(every, "frees");
+    require(frees > 0 && calls(every, "free") == frees, name + ": not every free was timed", every);
+    const auto fresh = calls(every, "malloc") + calls(every, "calloc");
+    require(fresh == allocations || (fresh < allocations && fresh + calls(every, "realloc") >= allocations),
+            name + ": not every allocation was timed", every);
+    require(number(every, "latency_every") == 1 && number(every, "latency_overhead_ns") >= 0, name, every);
+    require(number(every, "live_peak") >= 0 && every.find("\"memory_live\":[[0.0") != std::string::npos &&
+                every.find("\"memory_rss\":[[0.0") != std::string::npos,
+            name + ": no live bytes", every);
+
+    const auto without = run({});
+    require(without.find("\"latency\":null") != std::string::npos &&
+                without.find("\"live_peak\":null,\"memory_live\":null") != std::string::npos,
+            name + ": measured unasked", without);
+  });
+
+  const auto sampled =
+      test::call(POLDER_BENCH, {"run", "threadtest", "--preset", "smoke", "--param", "rounds=50", "--latency=10"});
+  const auto tenth = number(sampled.out, "frees") / 10;
+  const auto taken = calls(sampled.out, "free");
+  require(taken > tenth / 2 && taken < tenth * 2, "one call of ten is timed", sampled.out);
+
+  // Live bytes of a known amount for a known time: everything is held while the last phase sleeps.
+  const auto held = test::call(POLDER_BENCH, {"run", "growth_then_idle", "--param", "blocks=20000", "--param",
+                                              "cycles=1", "--param", "keep=100", "--param", "idle=50", "--live"});
+  const auto grown = number(held.out, "live_grown");
+  require(held.status == 0 && grown > 20000 && number(held.out, "live_freed") == grown, "all is kept", held.out);
+  require(number(held.out, "live_peak") > grown / 10 * 9, "a look sees what is held", held.out);
+
+  std::printf("%u wrong\n", wrong);
+  return wrong == 0 ? 0 : 1;
+}
