@@ -11,7 +11,7 @@ struct fragmentation {
       {"live", 32 << 20, 1 << 16, 1LL << 40, "bytes", "held by all threads together, all the time"},
       {"smallest", 32, 1, 1 << 20, "bytes", "in the first phase, sizes are from here to four times this"},
       {"octaves", 8, 1, 16, "phases", "in which they double, before they halve again as often"},
-      {"churn", 3, 1, 1000, "times", "the live bytes are allocated in each phase"},
+      {"churn", 2, 1, 1000, "times", "the live bytes are allocated in each phase"},
       {"pinned", 5, 0, 50, "permille",
        "of the blocks live for a whole drift, up and down, a tenth of the live bytes at most"},
       {"drifts", 1, 1, 1'000'000, "times", "up and down"},
@@ -20,8 +20,8 @@ struct fragmentation {
   static constexpr preset presets[] = {
       {"minutes", "two minutes", "seconds=120 live=128M"},
       {"hour", "an hour", "seconds=3600 live=256M"},
-      {"quick", "shorter", "live=8M churn=2"},
-      {"smoke", "for tests", "live=256K octaves=4 churn=2 pinned=20"},
+      {"quick", "shorter", "live=6M"},
+      {"smoke", "for tests", "live=256K octaves=4 pinned=20"},
   };
   static constexpr workload_info info{
       .name = "fragmentation",

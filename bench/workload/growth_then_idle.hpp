@@ -13,11 +13,12 @@ struct growth_then_idle {
        "of usual sizes, by all threads together: about 480 bytes each"},
       {"cycles", 4, 1, 1'000'000, "times", "of growth and frees"},
       {"keep", 0, 0, 100, "%", "of the blocks, spread at random, are kept until the end"},
-      {"idle", 1500, 0, 86'400'000, "ms", "in which everybody sleeps after the last cycle; not in `seconds`"},
+      {"idle", 1200, 0, 86'400'000, "ms",
+       "in which everybody sleeps after the last cycle, twice; not in `seconds`"},
   };
   static constexpr preset presets[] = {
       {"remnants", "two blocks in a hundred stay, all over the memory", "keep=2"},
-      {"patient", "long enough for every decay there is", "cycles=1 idle=20000"},
+      {"patient", "long enough for every decay there is", "cycles=1 idle=12000"},
       {"quick", "shorter", "blocks=200000 cycles=1 idle=100"},
       {"smoke", "for tests", "blocks=3000 cycles=2 keep=5 idle=5"},
   };
@@ -26,7 +27,8 @@ struct growth_then_idle {
       .title = "Growth, then idleness",
       .paper = "the field since (idle servers)",
       .what = "Threads grow a heap and free it, some times over; then all of them sleep.",
-      .shows = "What stays resident of freed memory: at once, after idleness, and after a little work.",
+      .shows =
+          "What stays resident of freed memory: at once, after idleness, and after a little work, once and twice.",
       .parameters = parameters,
       .presets = presets,
       .group = "field",
@@ -92,6 +94,11 @@ struct growth_then_idle {
         tell_rss("rss_idle");
         work_a_little(w);
         tell_rss("rss_woken");
+      });
+      nanosleep(&pause, nullptr);
+      all.wait(first, [&] {
+        work_a_little(w);
+        tell_rss("rss_woken_again");
       });
       for (std::size_t i = 0; i < blocks; ++i) {
         if (mine[i].block != nullptr) release(mine[i]);

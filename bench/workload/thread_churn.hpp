@@ -10,13 +10,13 @@ namespace polder::bench {
 
 struct thread_churn {
   static constexpr parameter parameters[] = {
-      {"lives", 12'000, 1, 100'000'000, "threads", "started by all workers together"},
+      {"lives", 20'000, 1, 100'000'000, "threads", "started by all workers together"},
       {"abreast", 4, 1, 64, "threads", "of one worker live at a time"},
       {"blocks", 200, 1, 1'000'000, "blocks", "allocated in a life"},
       {"left", 25, 0, 100, "%", "of them are left to a thread of the next wave, which frees them"},
   };
   static constexpr preset presets[] = {
-      {"tiny", "ten blocks a life: little but the thread itself", "blocks=10 lives=30000"},
+      {"tiny", "ten blocks a life: little but the thread itself", "blocks=10"},
       {"heirs", "everything is freed by an heir", "left=100"},
       {"quick", "a tenth", "lives=1500"},
       {"smoke", "for tests", "lives=30 abreast=3 blocks=150"},
