@@ -6,6 +6,7 @@ hand_over() {
       need_packages $(packages_in "$root/lab/packages")
       need_build release polder_heaps polder-registry polder-bench
       ;;
+    peers) [ "${2-}" != build ] || need_build release polder-registry polder-bench ;;
     *) need_build release polder_heaps polder-registry ;;
   esac
   need_python
