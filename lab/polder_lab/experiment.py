@@ -125,7 +125,7 @@ class Experiment:
     def launch(self, row: Row, heap: Heap, more: dict[str, str] | None = None) -> Run:
         before = time.monotonic()
         run = self.launcher.run(row.command, extra={**self.extra(row, heap), **(more or {})}, limit=self.terms.limit,
-                                stdin=row.stdin, folder=row.folder, result_line=row.kind == "workload")
+                                stdin=row.stdin, folder=row.folder, result_line=row.tells)
         self.spent += time.monotonic() - before
         return run
 

@@ -36,7 +36,7 @@ PEERS: tuple[Peer, ...] = (
          Crate("rpmalloc-sys", Inside("rpmalloc/CHANGELOG", r"^([0-9.]+)"), flags="-DENABLE_OVERRIDE=1")),
     Peer("scudo", "scudo", "2016", "LLVM's hardened allocator, Android's malloc: checksummed headers, random order, quarantine.",
          package="libclang-rt-19-dev|libclang-rt-18-dev|libclang-rt-16-dev|libclang-rt-15-dev",
-         files=("/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.scudo_standalone-{machine}.so",)),
+         files=("libclang_rt.scudo_standalone-{machine}.so",)),
     # It writes alignas, which is a keyword of C only since gcc 13.
     Peer("hardened", "hardened_malloc", "2018", "GrapheneOS's allocator: slabs apart from metadata, canaries, quarantines, guard pages.",
          Crate("hardened-malloc-sys", r"^[0-9]+\.[0-9]+\.(\d+)", flags="-include stdalign.h")),

@@ -17,25 +17,19 @@ DOOR = '. "$root/tools/door/say.sh"; . "$root/tools/door/packages.sh"; need_pack
 
 
 def library_folders() -> list[str]:
-    folders = ["/usr/local/lib", *glob.glob("/usr/lib/*-linux-gnu*"), "/usr/lib64", "/usr/lib"]
+    folders = ["/usr/local/lib", *glob.glob("/usr/lib/*-linux-gnu*"), "/usr/lib64", "/usr/lib",
+               *newest_first(glob.glob("/usr/lib/llvm-*/lib/clang/*/lib/linux"))]
     return [folder for folder in folders if os.path.isdir(folder)]
 
 
+def newest_first(paths: Sequence[str]) -> list[str]:
+    """llvm-16 before llvm-9."""
+    return sorted(paths, key=lambda path: [int(number) for number in re.findall(r"\d+", path)], reverse=True)
+
+
 def library(peer: Peer, folders: Sequence[str]) -> Path | None:
-    """The newest where a path has *, as in llvm-16 and llvm-19."""
-    for file in peer.files:
-        if file.startswith("/"):
-            found = sorted(glob.glob(file.format(machine=platform.machine())), key=numbers)
-            if found:
-                return Path(found[-1])
-        for folder in folders:
-            if (path := Path(folder, file)).exists():
-                return path
-    return None
-
-
-def numbers(path: str) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+", path)]
+    candidates = (Path(folder, file.format(machine=platform.machine())) for file in peer.files for folder in folders)
+    return next((path for path in candidates if path.exists()), None)
 
 
 @lru_cache

@@ -51,5 +51,5 @@ class Peer:
     summary: str
     crate: Crate | None = None
     package: str = ""  # Debian's; a|b: the first that this release has
-    files: tuple[str, ...] = ()  # of that package, the best first: names in the library folders, or paths with *
+    files: tuple[str, ...] = ()  # of that package, the best first
     also: tuple[str, ...] = ()  # names by which it is found as well

@@ -29,7 +29,7 @@ def jobs(place: Place) -> Iterable[tuple[str, list[str]]]:
     """Python's interpreter with all of its objects from malloc, and where it is built a workload with remote frees."""
     yield "python3", [str(Path(sys.executable).resolve()), "-S", "-s", "-c", PYTHON_JOB]
     if place.bench.exists():
-        yield "polder-bench mixed", [str(place.bench), "run", "mixed", "--preset", "smoke", "--threads", "4"]
+        yield "polder-bench mixed", [str(place.bench), "run", "mixed", "--threads", "4", "--preset", "smoke"]
 
 
 def attempt(heap: Heap, place: Place, limit: float = 60) -> str:
