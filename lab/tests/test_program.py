@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from polder_lab.launch import Launcher, Run
 from polder_lab.place import Place
 from polder_lab.program import PROGRAMS
 from polder_lab.program.described import Program
+from polder_lab.program.prepared import SCRIPTS
 from polder_lab.proof import witness
 from polder_lab.row import select
 
@@ -68,6 +70,28 @@ def test_a_server_that_the_heap_breaks_is_a_trouble(launcher: Launcher, tmp_path
         pytest.skip("redis-server is not installed")
     run = launcher.run(program.prepare(str(server), tmp_path, 0.05).command, folder=tmp_path, result_line=True)
     assert "server ended at once" in run.trouble or "server is lost" in run.trouble
+
+
+CLOCKED = """import sys, time
+sys.path.insert(0, {folder!r})
+from clocked import Failed, client, tell
+def job(clocked):
+    if b"LD_PRELOAD" in client("/usr/bin/env"): raise Failed("the client has the heap")
+    if b"LD_PRELOAD" not in clocked.run(["/usr/bin/env"]): raise Failed("the program has no heap")
+    client({python!r}, "-S", "-c", "bytearray(300 << 20)")
+    clocked.see(b"something")
+tell(job)
+"""
+
+
+def test_only_the_program_has_the_heap_and_the_peak(launcher: Launcher, tmp_path: Path, compiled: Callable[[str], Path]) -> None:
+    folder, script, python = tmp_path / "job", tmp_path / "job.py", str(Path(sys.executable).resolve())
+    folder.mkdir()
+    script.write_text(CLOCKED.format(folder=str(SCRIPTS), python=python))
+    run = launcher.run([python, "-S", "-s", str(script)], extra={"LD_PRELOAD": str(compiled(""))}, folder=folder, result_line=True)
+    assert run.trouble == ""
+    assert run.peak_rss < 200 << 20
+    assert run.output != ""
 
 
 def test_compare_takes_its_own_set(build: Path, tmp_path: Path) -> None:
