@@ -120,7 +120,7 @@ class Experiment:
         return self.outcome
 
     def extra(self, row: Row, heap: Heap) -> dict[str, str]:
-        return {**row.extra, **({"LD_PRELOAD": str(heap.library)} if heap.library else {})}
+        return {**row.extra, **heap.environment}
 
     def launch(self, row: Row, heap: Heap, more: dict[str, str] | None = None) -> Run:
         before = time.monotonic()

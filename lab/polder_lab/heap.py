@@ -28,6 +28,12 @@ class Heap:
     version: str = ""  # of a peer that is there
     origin: str = ""  # of a peer that is there: its crate or package
     also: tuple[str, ...] = ()  # names by which it is found as well
+    settings: tuple[tuple[str, str], ...] = ()  # environment variables that it is meant to run with
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What makes a program run on it."""
+        return {**dict(self.settings), **({"LD_PRELOAD": str(self.library)} if self.library else {})}
 
     @property
     def present(self) -> bool:
@@ -64,13 +70,14 @@ def built_peer(peer: Peer, made: Path | None) -> Heap | None:
     except (OSError, ValueError):
         told = {}
     return Heap(peer.name, "peer", peer.title, library, year=peer.year, summary=peer.summary, package=peer.package,
-                version=told.get("version", ""), origin=told.get("origin", ""), also=peer.also)
+                version=told.get("version", ""), origin=told.get("origin", ""), also=peer.also,
+                settings=peer.settings)
 
 
 def debian_peer(peer: Peer, library: Path | None, owners: dict[Path, tuple[str, str]]) -> Heap:
     owner, version = owners.get(library, ("", "")) if library else ("", "")
     return Heap(peer.name, "peer", peer.title, library, year=peer.year, summary=peer.summary, package=peer.package, version=version,
-                origin=f"Debian's {owner}" if owner else "", also=peer.also)
+                origin=f"Debian's {owner}" if owner else "", also=peer.also, settings=peer.settings)
 
 
 def registered(place: Place) -> list[Heap]:

@@ -25,9 +25,11 @@ PEERS: tuple[Peer, ...] = (
                flags="-fvisibility=hidden")),
     Peer("tcmalloc", "tcmalloc of gperftools", "2005", "Thread-caching malloc: thread caches over central lists and a page heap.",
          package="libtcmalloc-minimal4", files=("libtcmalloc_minimal.so.4", "libtcmalloc_minimal.so")),
-    # The crate asks for its methods under names of its own; without that it has malloc and operator new as Google's.
+    # The crate asks for its methods under names of its own; without that it has malloc and operator new as Google's. Since
+    # glibc 2.35 registers restartable sequences for itself, tcmalloc would fall back to caches for threads.
     Peer("tcmalloc-google", "Google's tcmalloc", "2020", "Caches for each processor by restartable sequences, heap by huge pages.",
-         Crate("libtcmalloc-sys", r"(.*)", flags="-UTCMALLOC_INTERNAL_METHODS_ONLY")),
+         Crate("libtcmalloc-sys", r"(.*)", flags="-UTCMALLOC_INTERNAL_METHODS_ONLY"),
+         settings=(("GLIBC_TUNABLES", "glibc.pthread.rseq=0"),)),
     Peer("tbb", "tbbmalloc of oneTBB", "2007", "Intel's scalable allocator, descended from McRT-Malloc.",
          package="libtbbmalloc2", files=("libtbbmalloc_proxy.so.2", "libtbbmalloc_proxy.so")),
     Peer("snmalloc", "snmalloc", "2019", "Microsoft Research: remote frees as messages in batches to the owner.",

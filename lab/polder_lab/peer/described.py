@@ -53,3 +53,4 @@ class Peer:
     package: str = ""  # Debian's; a|b: the first that this release has
     files: tuple[str, ...] = ()  # of that package, the best first
     also: tuple[str, ...] = ()  # names by which it is found as well
+    settings: tuple[tuple[str, str], ...] = ()  # environment variables that it is meant to run with

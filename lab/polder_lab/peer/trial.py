@@ -37,7 +37,7 @@ def attempt(heap: Heap, place: Place, limit: float = 60) -> str:
     with tempfile.TemporaryDirectory(prefix="polder-peer-") as name:
         launcher = Launcher(build_launcher(place.own), Path(name))
         for job, command in jobs(place):
-            extra = {"LD_PRELOAD": str(heap.library), "PYTHONMALLOC": "malloc"}
+            extra = {**heap.environment, "PYTHONMALLOC": "malloc"}
             with witness(launcher.scratch / "witness") as seen:
                 run = launcher.run(command, extra={**extra, **seen.extra}, limit=limit)
                 problem = run.trouble or seen.objection(heap, run.pid)
