@@ -120,12 +120,12 @@ class Experiment:
         return self.outcome
 
     def extra(self, row: Row, heap: Heap) -> dict[str, str]:
-        return {**row.extra, **({"LD_PRELOAD": str(heap.library)} if heap.library else {})}
+        return {**row.extra, **heap.environment}
 
     def launch(self, row: Row, heap: Heap, more: dict[str, str] | None = None) -> Run:
         before = time.monotonic()
         run = self.launcher.run(row.command, extra={**self.extra(row, heap), **(more or {})}, limit=self.terms.limit,
-                                stdin=row.stdin, folder=row.folder, result_line=row.kind == "workload")
+                                stdin=row.stdin, folder=row.folder, result_line=row.tells)
         self.spent += time.monotonic() - before
         return run
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import glob
 import json
-import os
 import subprocess
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from polder_lab.complaint import Complaint, nearest, unknown
+from polder_lab.peer import PEERS, debian
+from polder_lab.peer.described import Peer
 from polder_lab.place import Place
 
 
@@ -24,11 +24,25 @@ class Heap:
     year: str = ""
     summary: str = ""
     progress: str = ""
-    package: str = ""  # Debian's, for peers
+    package: str = ""  # Debian's, for peers; a|b where releases differ
+    version: str = ""  # of a peer that is there
+    origin: str = ""  # of a peer that is there: its crate or package
+    also: tuple[str, ...] = ()  # names by which it is found as well
+    settings: tuple[tuple[str, str], ...] = ()  # environment variables that it is meant to run with
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What makes a program run on it."""
+        return {**dict(self.settings), **({"LD_PRELOAD": str(self.library)} if self.library else {})}
 
     @property
     def present(self) -> bool:
         return self.kind == "system" or (self.library is not None and self.library.exists())
+
+    @property
+    def how_to_get(self) -> str:
+        """What to type for a heap that is missing."""
+        return f"./polder peers build {self.name}" if self.kind == "peer" else "not built"
 
     def as_json(self) -> dict[str, Any]:
         return {**asdict(self), "library": str(self.library) if self.library else None, "present": self.present}
@@ -37,31 +51,33 @@ class Heap:
 SYSTEM = Heap("system", "system", "the system's malloc", summary="The C library's own malloc, with nothing preloaded.",
               progress="blocking")
 
-# Peers by the name people use; files in the order of preference.
-PEERS: tuple[tuple[Heap, tuple[str, ...]], ...] = (
-    (Heap("jemalloc", "peer", "jemalloc", year="2006", package="libjemalloc2",
-          summary="Evans' allocator, of FreeBSD: arenas, thread caches, decay."), ("libjemalloc.so.2", "libjemalloc.so")),
-    (Heap("mimalloc", "peer", "mimalloc", year="2019", package="libmimalloc2.0",
-          summary="Microsoft's allocator: free lists sharded by page."), ("libmimalloc.so.2", "libmimalloc.so.3", "libmimalloc.so")),
-    (Heap("tcmalloc", "peer", "tcmalloc of gperftools", year="2005", package="libtcmalloc-minimal4",
-          summary="Thread-caching malloc: thread caches over central lists and a page heap."),
-     ("libtcmalloc_minimal.so.4", "libtcmalloc_minimal.so")),
-    (Heap("tbb", "peer", "tbbmalloc of oneTBB", year="2007", package="libtbbmalloc2",
-          summary="Intel's scalable allocator, descended from McRT-Malloc."), ("libtbbmalloc_proxy.so.2", "libtbbmalloc_proxy.so")),
-)
+def peers(folders: list[str] | None = None, made: Path | None = None) -> list[Heap]:
+    """The known rivals: those in made (build/peers) as they were built, the others as the libraries in folders."""
+    searched = folders or debian.library_folders()
+    libraries = {peer.name: path for peer in PEERS if (path := debian.library(peer, searched))}
+    owners = debian.owners(tuple(libraries.values()))
+    return [built_peer(peer, made) or debian_peer(peer, libraries.get(peer.name), owners) for peer in PEERS]
 
 
-def library_folders() -> list[str]:
-    folders = ["/usr/local/lib", *glob.glob("/usr/lib/*-linux-gnu*"), "/usr/lib64", "/usr/lib"]
-    return [folder for folder in folders if os.path.isdir(folder)]
+def built_peer(peer: Peer, made: Path | None) -> Heap | None:
+    if peer.crate is None or made is None:
+        return None
+    library = made / "lib" / f"{peer.name}.so"
+    if not library.exists():
+        return None
+    try:
+        told = json.loads(library.with_suffix(".json").read_text())
+    except (OSError, ValueError):
+        told = {}
+    return Heap(peer.name, "peer", peer.title, library, year=peer.year, summary=peer.summary, package=peer.package,
+                version=told.get("version", ""), origin=told.get("origin", ""), also=peer.also,
+                settings=peer.settings)
 
 
-def peers(folders: list[str] | None = None) -> list[Heap]:
-    found = []
-    for peer, files in PEERS:
-        candidates = (Path(folder, file) for file in files for folder in (folders or library_folders()))
-        found.append(Heap(**{**asdict(peer), "library": next((path for path in candidates if path.exists()), None)}))
-    return found
+def debian_peer(peer: Peer, library: Path | None, owners: dict[Path, tuple[str, str]]) -> Heap:
+    owner, version = owners.get(library, ("", "")) if library else ("", "")
+    return Heap(peer.name, "peer", peer.title, library, year=peer.year, summary=peer.summary, package=peer.package, version=version,
+                origin=f"Debian's {owner}" if owner else "", also=peer.also, settings=peer.settings)
 
 
 def registered(place: Place) -> list[Heap]:
@@ -85,7 +101,7 @@ def registered(place: Place) -> list[Heap]:
 
 
 def catalogue(place: Place) -> list[Heap]:
-    return [*registered(place), SYSTEM, *peers()]
+    return [*registered(place), SYSTEM, *peers(made=place.peers)]
 
 
 def find(name: str, place: Place) -> Heap:
@@ -97,7 +113,7 @@ def find(name: str, place: Place) -> Heap:
         return Heap(path.name.split(".so")[0].removeprefix("lib"), "file", path.name, path)
     heaps = catalogue(place)
     for heap in heaps:
-        if heap.name == name:
+        if name in (heap.name, *heap.also):
             return heap
     if not place.registry.exists():
         near = ", ".join(nearest(name, [h.name for h in heaps]))
@@ -120,7 +136,7 @@ def choose(names: list[str], place: Place) -> tuple[list[Heap], list[str]]:
         if heap.present:
             chosen[heap.name] = heap
         elif heap.kind == "peer":
-            left_out.append(f"{heap.name}: not installed (apt-get install {heap.package})")
+            left_out.append(f"{heap.name}: not there ({heap.how_to_get})")
         else:
             left_out.append(f"{heap.name}: {heap.library} is not built")
     if not chosen:

@@ -76,7 +76,7 @@ class Launcher:
     def run(self, command: Sequence[str], *, extra: Mapping[str, str] | None = None, limit: float = 60,
             stdin: str = "/dev/null", folder: Path | None = None, result_line: bool = False) -> Run:
         """extra is put into the environment of the command alone. result_line: the command is a workload, which
-        prints its result as one JSON line and checks itself."""
+        prints its result as one JSON line and checks itself, or a job that tells its own time (job/clocked.py)."""
         output, errors = self.scratch / "output", self.scratch / "errors"
         call = [str(self.program), "--limit", str(limit), "--input", stdin, "--output", str(output), "--errors", str(errors)]
         for name, value in (extra or {}).items():
@@ -134,7 +134,7 @@ def with_result(run: Run, output: Path) -> Run:
             return Run(**{**asdict(run), "trouble": joined(run.trouble, result.get("why") or "")
                           or "the workload reports a failure"})
         return Run(**{**asdict(run), "seconds": float(result["seconds"]), "operations": result.get("operations"),
-                      "peak_rss": int(result["peak_rss_kb"]) * 1024})
+                      "peak_rss": int(result["peak_rss_kb"]) * 1024, "output": result.get("digest", "")})
     except (IndexError, ValueError, KeyError, TypeError):
         return Run(**{**asdict(run), "trouble": run.trouble or "the workload printed no result"})
 

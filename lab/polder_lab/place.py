@@ -29,6 +29,11 @@ class Place:
         """For what the laboratory compiles for itself; apart from the presets' folders, which CMake may wipe."""
         return self.root / "build" / "lab"
 
+    @property
+    def peers(self) -> Path:
+        """Rivals that were built here: lib/NAME.so and lib/NAME.json."""
+        return self.root / "build" / "peers"
+
 
 def find(build: Path | None = None) -> Place:
     root = Path(os.environ.get("POLDER_ROOT", Path(__file__).resolve().parents[2]))

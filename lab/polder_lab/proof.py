@@ -55,7 +55,8 @@ class Witness:
         if not mine:
             return "not served: the program binds no malloc (is it static, or set-user-id?)"
         if heap.library is None:
-            strangers = {p for p in mine if not Path(p).name.startswith(("libc.so", "libc-"))}
+            every = set().union(mine, *(self.providers(p) for p in self.processes()))
+            strangers = {p for p in every if not Path(p).name.startswith(("libc.so", "libc-"))}
             return f"not the system's malloc: served by {', '.join(sorted(strangers))}" if strangers else ""
         strangers = {p for p in mine if not same_file(p, heap.library)}
         if strangers:

@@ -26,6 +26,11 @@ class Row:
     stdin: str = "/dev/null"
     folder: Path | None = None
     summary: str = ""
+    clocks_itself: bool = False  # it prints a result line, as a workload does
+
+    @property
+    def tells(self) -> bool:
+        return self.kind == "workload" or self.clocks_itself
 
     @property
     def title(self) -> str:
@@ -66,13 +71,14 @@ def workload_names(place: Place) -> dict[str, str]:
     return {entry["name"]: entry.get("title", "") for entry in entries}
 
 
-def select(place: Place, only: Sequence[str], threads: Sequence[int], scratch: Path, scale: float) -> Selection:
+def select(place: Place, only: Sequence[str], threads: Sequence[int], scratch: Path, scale: float,
+           program_set: str = "compare") -> Selection:
     rows: list[Row] = []
     left_out: list[str] = []
     known: list[str] = []
     for program in PROGRAMS:
         known.append(program.name)
-        if not matches(program.name, None, only):
+        if not matches(program.name, None, only) or not (only or program_set in program.sets):
             continue
         executable = program.executable()
         if executable is None:
@@ -82,7 +88,7 @@ def select(place: Place, only: Sequence[str], threads: Sequence[int], scratch: P
         folder.mkdir()
         job = program.prepare(executable, folder, scale)
         rows.append(Row(program.name, "program", tuple(job.command), None, {**program.environment, **job.environment},
-                        job.stdin, folder, program.summary))
+                        job.stdin, folder, program.summary, program.clocks_itself))
     if place.bench.exists():
         for name, title in workload_names(place).items():
             for count in threads:

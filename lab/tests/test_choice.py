@@ -62,6 +62,13 @@ def test_a_peer_that_is_not_installed_names_its_package(tmp_path: Path) -> None:
     assert [h.name for h in heap.peers([str(tmp_path)]) if h.present] == ["jemalloc"]
 
 
+def test_what_a_heap_runs_with() -> None:
+    tuned = heap.Heap("x", "peer", library=Path("x.so"), settings=(("TUNED", "1"),))
+    assert tuned.environment == {"LD_PRELOAD": "x.so", "TUNED": "1"}
+    assert heap.SYSTEM.environment == {}
+    assert {h.name for h in heap.peers() if h.settings} == {"tcmalloc-google"}
+
+
 def test_a_library_by_path(where: Place) -> None:
     chosen, _ = heap.choose([str(where.libraries / "libpolder.so"), "polder"], where)
     assert [h.name for h in chosen] == ["polder"]

@@ -1,12 +1,19 @@
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from polder_lab.launch import Launcher
+from polder_lab.heap import SYSTEM, Heap
+from polder_lab.launch import Launcher, Run
+from polder_lab.place import Place
 from polder_lab.program import PROGRAMS
 from polder_lab.program.described import Program
+from polder_lab.program.prepared import SCRIPTS
+from polder_lab.proof import witness
+from polder_lab.row import select
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
@@ -20,12 +27,81 @@ def test_a_job_is_the_same_every_time(program: Program, launcher: Launcher, tmp_
         folder.mkdir()
         job = program.prepare(executable, folder, 0.05)
         # Each time in the same folder's name, since a command line may be part of the output.
-        run = launcher.run(job.command, extra={**program.environment, **job.environment}, stdin=job.stdin, folder=folder)
+        run = launcher.run(job.command, extra={**program.environment, **job.environment}, stdin=job.stdin, folder=folder,
+                           result_line=program.clocks_itself)
         assert run.trouble == ""
         seen.add(run.output)
     assert len(seen) == 1
     empty = launcher.run(["true"]).output
     assert empty not in seen, "a job that prints nothing checks nothing"
+
+
+def run_of(name: str, launcher: Launcher, folder: Path, heap: Heap) -> tuple[Run, str]:
+    program = next(p for p in PROGRAMS if p.name == name)
+    executable = program.executable()
+    if executable is None:
+        pytest.skip(f"{program.executables[0]} is not installed")
+    job = program.prepare(executable, folder, 0.05)
+    preload = {"LD_PRELOAD": str(heap.library)} if heap.library else {}
+    with witness(launcher.scratch / "witness") as seen:
+        run = launcher.run(job.command, extra={**program.environment, **job.environment, **preload, **seen.extra}, stdin=job.stdin,
+                           folder=folder, result_line=program.clocks_itself)
+        return run, seen.objection(heap, run.pid)
+
+
+@pytest.mark.parametrize("name", ["redis", "memcached", "postgresql", "rocksdb"])
+def test_the_server_has_the_heap_that_is_named(name: str, launcher: Launcher, tmp_path: Path, compiled: Callable[[str], Path]) -> None:
+    for heap in (SYSTEM, Heap("fake", "file", library=compiled(""))):
+        folder = tmp_path / heap.name
+        folder.mkdir()
+        run, objection = run_of(name, launcher, folder, heap)
+        assert (run.trouble, objection) == ("", "")
+        assert 0 < run.seconds < run.wall
+        assert run.peak_rss < 1 << 30
+
+
+def test_a_server_that_the_heap_breaks_is_a_trouble(launcher: Launcher, tmp_path: Path, compiled: Callable[[str], Path]) -> None:
+    # A heap that only the server has: the job's own interpreter would not live to tell otherwise.
+    server = tmp_path / "server"
+    server.write_text(f"#!/bin/sh\nLD_PRELOAD={compiled('CRASHES')} exec redis-server \"$@\"\n")
+    server.chmod(0o755)
+    program = next(p for p in PROGRAMS if p.name == "redis")
+    if program.executable() is None:
+        pytest.skip("redis-server is not installed")
+    run = launcher.run(program.prepare(str(server), tmp_path, 0.05).command, folder=tmp_path, result_line=True)
+    assert "server ended at once" in run.trouble or "server is lost" in run.trouble
+
+
+CLOCKED = """import sys, time
+sys.path.insert(0, {folder!r})
+from clocked import Failed, client, tell
+def job(clocked):
+    if b"LD_PRELOAD" in client("/usr/bin/env"): raise Failed("the client has the heap")
+    if b"LD_PRELOAD" not in clocked.run(["/usr/bin/env"]): raise Failed("the program has no heap")
+    client({python!r}, "-S", "-c", "bytearray(300 << 20)")
+    clocked.see(b"something")
+tell(job)
+"""
+
+
+def test_only_the_program_has_the_heap_and_the_peak(launcher: Launcher, tmp_path: Path, compiled: Callable[[str], Path]) -> None:
+    folder, script, python = tmp_path / "job", tmp_path / "job.py", str(Path(sys.executable).resolve())
+    folder.mkdir()
+    script.write_text(CLOCKED.format(folder=str(SCRIPTS), python=python))
+    run = launcher.run([python, "-S", "-s", str(script)], extra={"LD_PRELOAD": str(compiled(""))}, folder=folder, result_line=True)
+    assert run.trouble == ""
+    assert run.peak_rss < 200 << 20
+    assert run.output != ""
+
+
+def test_compare_takes_its_own_set(build: Path, tmp_path: Path) -> None:
+    place = Place(tmp_path, build)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    compared = {row.name for row in select(place, [], [1], tmp_path / "a", 0.05).rows}
+    assert not compared & {p.name for p in PROGRAMS if "compare" not in p.sets}
+    named = next(p for p in PROGRAMS if "compare" not in p.sets and p.executable())
+    assert [row.name for row in select(place, [named.name], [1], tmp_path / "b", 0.05).rows] == [named.name]
 
 
 def test_names_are_unique() -> None:

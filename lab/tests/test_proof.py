@@ -64,6 +64,12 @@ def test_a_child_that_escapes(launcher: Launcher, compiled: Callable[[str], Path
     assert objection(launcher, file_heap(compiled("")), escape) == "not served in 1 of the child processes"
 
 
+def test_a_child_of_the_base_with_another_heap(launcher: Launcher, compiled: Callable[[str], Path]) -> None:
+    child = [*PYTHON[:-1], "import os, subprocess, sys; "
+             f"subprocess.run([sys.executable, '-S', '-c', ''], env={{**os.environ, 'LD_PRELOAD': '{compiled('')}'}})"]
+    assert objection(launcher, SYSTEM, child).startswith("not the system's malloc: served by")
+
+
 def test_an_entry_lent_by_a_fixed_program_is_followed(launcher: Launcher, compiled: Callable[[str], Path], tmp_path: Path) -> None:
     # The program takes malloc's address in code that is not relocated, so everybody's pointer to malloc is its own entry.
     shared, source, program = tmp_path / "libpointer.so", tmp_path / "fixed.c", tmp_path / "fixed"

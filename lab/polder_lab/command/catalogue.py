@@ -44,7 +44,7 @@ def list_heaps(as_json: bool, markdown: bool, build: Path | None) -> None:
         grid.add_column(head, no_wrap=head != "what it is")
     for h in found:
         there = {"polder": "ours", "system": "system", "peer": "peer"}[h.kind] if h.present else "missing"
-        grid.add_row(h.name, there, h.year, h.summary + ("" if h.present or not h.package else f" (apt-get install {h.package})"),
+        grid.add_row(h.name, there, h.year, h.summary + ("" if h.present or h.kind != "peer" else f" ({h.how_to_get})"),
                      style=None if h.present else "dim")
     terminal().print(grid)
 
@@ -59,13 +59,14 @@ def paper(h: Heap) -> str:
 def explain(name: str, build: Path | None) -> None:
     """What a heap is."""
     where = place.find(build.resolve() if build else None)
-    found = {h.name: h for h in heaps_of.catalogue(where)}
+    found = {spelt: h for h in heaps_of.catalogue(where) for spelt in (h.name, *h.also)}
     if name not in found:
         raise heaps_missing(name, where) if not where.registry.exists() else unknown("heap", name, found)
     h = found[name]
-    missing = "" if h.present else f"apt-get install {h.package}" if h.package else "not built"
+    missing = "" if h.present else h.how_to_get
     compare_with = {"system": "every comparison is against it", "peer": f"./polder compare --heaps {h.name}"}
     facts = (("paper" if h.paper else "year", paper(h)), ("progress", h.progress),
+             ("version", ", ".join(told for told in (h.version, h.origin) if told)),
              ("library", str(h.library) if h.present and h.library else ""), ("missing", missing),
              ("run", f"./polder run --heap {h.name} -- CMD" if h.kind == "polder" else ""),
              ("compare", compare_with.get(h.kind, f"./polder compare --heaps {h.name} -- CMD")))

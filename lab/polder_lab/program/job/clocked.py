@@ -1,0 +1,134 @@
+"""Runs a program with its client and prints one line: how long the part that counts took, and the program's peak memory.
+
+A server's start and end, and a client's own work, would blur the time of the whole command, and a client's memory the peak.
+Only what `serve` and `run` start with the environment as it came has the heap; a client gets one without it. The peak is the
+kernel's for the process and those that it waited for itself (wait4), so clients do not count. It is at least this
+program's own size at the start of the other, so a job prepares what is large only when its server runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+HEAP = ("LD_PRELOAD", "LD_DEBUG", "LD_DEBUG_OUTPUT")
+PLAIN = {name: value for name, value in os.environ.items() if name not in HEAP}
+PATIENCE = 30
+
+
+class Failed(Exception):
+    pass
+
+
+class Clocked:
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.peak_kb = 0
+        self.digest = hashlib.sha256()
+
+    def see(self, text: bytes) -> None:
+        """Something that must be the same under every heap."""
+        self.digest.update(text)
+
+    @contextlib.contextmanager
+    def clock(self):
+        began = time.monotonic()
+        yield
+        self.seconds += time.monotonic() - began
+
+    def reap(self, process, who):
+        """Waits for the end; its peak counts, and a bad end is a failure."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            pid, status, used = os.wait4(process.pid, os.WNOHANG)
+            if pid:
+                break
+            if time.monotonic() > until:
+                process.kill()
+                os.wait4(process.pid, 0)
+                process.returncode = -9
+                raise Failed(f"{who} does not end")
+            time.sleep(0.002)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.peak_kb = max(self.peak_kb, used.ru_maxrss)
+        return process.returncode
+
+    @contextlib.contextmanager
+    def serve(self, command, ready, environment=None, end=signal.SIGTERM):
+        """A server for the time of a with statement. ready is called until it raises no OSError."""
+        who = os.path.basename(command[0])
+        with open("server.log", "wb") as log:
+            server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={**os.environ, **(environment or {})})
+        try:
+            until = time.monotonic() + PATIENCE
+            while True:
+                if os.waitid(os.P_PID, server.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                    raise Failed(f"{who} ended at once: {said()}")
+                with contextlib.suppress(OSError):
+                    ready()
+                    break
+                if time.monotonic() > until:
+                    raise Failed(f"{who} does not answer: {said()}")
+                time.sleep(0.005)
+            try:
+                yield server
+            except OSError as lost:
+                raise Failed(f"{who} is lost ({lost}): {said()}") from lost
+            os.kill(server.pid, end)
+            if status := self.reap(server, who):
+                raise Failed(f"{who} ends with {status}: {said()}")
+        finally:
+            if server.returncode is None:
+                server.kill()
+                server.wait()
+
+    def run(self, command, stdin=None, environment=None):
+        """A program to its end, under the heap and on the clock; its output."""
+        with open("output", "wb") as output, self.clock():
+            process = subprocess.Popen(command, stdin=stdin or subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                                       env={**os.environ, **(environment or {})})
+            status = self.reap(process, os.path.basename(command[0]))
+        with open("output", "rb") as output:
+            text = output.read()
+        if status:
+            raise Failed(f"{os.path.basename(command[0])} ends with {status}: {text.decode(errors='replace').strip()[-200:]}")
+        return text
+
+
+def said():
+    """The last words of the server."""
+    with open("server.log", errors="replace") as log:
+        return " ".join(log.read().split())[-200:] or "it says nothing"
+
+
+def client(*command):
+    """The output of a client, which runs without the heap."""
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=PLAIN)
+    if done.returncode:
+        raise Failed(f"{os.path.basename(command[0])} ends with {done.returncode}: {done.stdout.decode(errors='replace').strip()[-200:]}")
+    return done.stdout
+
+
+def connect(path):
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(PATIENCE)
+    connection.connect(path)
+    return connection
+
+
+def tell(job):
+    """job does the work with a Clocked; here its line is printed."""
+    clocked = Clocked()
+    try:
+        job(clocked)
+    except (Failed, OSError) as why:
+        print(json.dumps({"ok": False, "why": str(why)}))
+        sys.exit(1)
+    print(json.dumps({"ok": True, "seconds": clocked.seconds, "peak_rss_kb": clocked.peak_kb, "digest": clocked.digest.hexdigest()}))
