@@ -16,14 +16,15 @@
 #include "workload/object_sizes.hpp"
 #include "workload/producer_consumer.hpp"
 #include "workload/realloc_growth.hpp"
+#include "workload/shbench.hpp"
 #include "workload/thread_churn.hpp"
 #include "workload/threadtest.hpp"
 
 namespace polder::bench {
 
-using all_workloads =
-    type_list<threadtest, linux_scalability, larson, producer_consumer, lock_free_producer_consumer, object_sizes,
-              large_blocks, realloc_growth, calloc_zero, mixed, message_passing, growth_then_idle, fragmentation,
-              thread_churn, idle_threads, fork_storm>;
+using all_workloads = type_list<threadtest, linux_scalability, shbench, larson, passive_false, producer_consumer,
+                                lock_free_producer_consumer, object_sizes, spatial_locality, large_blocks,
+                                realloc_growth, calloc_zero, mixed, message_passing, growth_then_idle,
+                                fragmentation, thread_churn, idle_threads, fork_storm>;
 
 }  // namespace polder::bench
