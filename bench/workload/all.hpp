@@ -19,6 +19,7 @@
 #include "workload/producer_consumer.hpp"
 #include "workload/realloc_growth.hpp"
 #include "workload/shbench.hpp"
+#include "workload/spatial_locality.hpp"
 #include "workload/thread_churn.hpp"
 #include "workload/threadtest.hpp"
 
