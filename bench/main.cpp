@@ -50,8 +50,8 @@ std::vector<entry> registry() {
 void list_text() {
   for (const entry& e : registry()) {
     const workload_info& i = *e.info;
-    std::printf("%s — %s (%s)\n  %s\n  Shows: %s\n", i.name.data(), i.title.data(), i.paper.data(), i.what.data(),
-                i.shows.data());
+    std::printf("%s — %s (%s: %s)\n  %s\n  Shows: %s\n", i.name.data(), i.title.data(), i.group.data(),
+                i.paper.data(), i.what.data(), i.shows.data());
     for (const parameter& p : i.parameters) {
       if (p.choices.empty()) {
         std::printf("    %-14s %10lld %-12s %s (%lld to %lld)\n", p.name.data(), static_cast<long long>(p.standard),

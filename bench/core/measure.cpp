@@ -11,11 +11,18 @@
 
 namespace polder::bench {
 
-std::int64_t now_ns() {
+namespace {
+
+std::int64_t time_of(clockid_t clock) {
   timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(clock, &t);
   return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
+
+}  // namespace
+
+std::int64_t now_ns() { return time_of(CLOCK_MONOTONIC); }
+std::int64_t thread_ns() { return time_of(CLOCK_THREAD_CPUTIME_ID); }
 
 usage usage_now() {
   rusage u{};

@@ -6,6 +6,9 @@ namespace polder::bench {
 
 std::int64_t now_ns();
 
+// The processor time of the calling thread: what others on its core do is not in it.
+std::int64_t thread_ns();
+
 struct usage {
   std::int64_t user_ns = 0;
   std::int64_t system_ns = 0;

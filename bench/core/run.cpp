@@ -118,13 +118,13 @@ void run::tell(std::string_view name, double value) {
 
 void run::wait_and_look() {
   const std::int64_t start = now_ns();
-  while (working_.load(std::memory_order_acquire) != 0) {  // sync: last-worker
+  do {  // at least once, however short the run is
     std::int64_t live = 0;
     for_each_worker([&](const worker& w) { live += w.live_told.load(std::memory_order_relaxed); });
     memory_->look(now_ns() - start, live);
     const timespec pause{0, memory_line::look_ns};
     nanosleep(&pause, nullptr);
-  }
+  } while (working_.load(std::memory_order_acquire) != 0);  // sync: last-worker
 }
 
 void* run::enter(void* w) {

@@ -2,6 +2,7 @@
 // all — the registry of workloads. What stands here is listed, run, tested and measured.
 #include <polder/base/type_list.hpp>
 
+#include "workload/active_false.hpp"
 #include "workload/calloc_zero.hpp"
 #include "workload/fork_storm.hpp"
 #include "workload/fragmentation.hpp"
@@ -14,16 +15,19 @@
 #include "workload/message_passing.hpp"
 #include "workload/mixed.hpp"
 #include "workload/object_sizes.hpp"
+#include "workload/passive_false.hpp"
 #include "workload/producer_consumer.hpp"
 #include "workload/realloc_growth.hpp"
+#include "workload/shbench.hpp"
+#include "workload/spatial_locality.hpp"
 #include "workload/thread_churn.hpp"
 #include "workload/threadtest.hpp"
 
 namespace polder::bench {
 
-using all_workloads =
-    type_list<threadtest, linux_scalability, larson, producer_consumer, lock_free_producer_consumer, object_sizes,
-              large_blocks, realloc_growth, calloc_zero, mixed, message_passing, growth_then_idle, fragmentation,
-              thread_churn, idle_threads, fork_storm>;
+using all_workloads = type_list<threadtest, linux_scalability, shbench, larson, active_false, passive_false,
+                                producer_consumer, lock_free_producer_consumer, object_sizes, spatial_locality,
+                                large_blocks, realloc_growth, calloc_zero, mixed, message_passing, growth_then_idle,
+                                fragmentation, thread_churn, idle_threads, fork_storm>;
 
 }  // namespace polder::bench

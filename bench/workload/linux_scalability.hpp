@@ -12,10 +12,11 @@ struct linux_scalability {
       {"shape", 0, 0, 1, "", "a free after each malloc, or all mallocs and then all frees", "pairs|batch"},
   };
   static constexpr preset presets[] = {
-      {"michael", "Michael, figure 8a: 10 million pairs of 8 bytes", "size=8 count=10000000 shape=pairs"},
-      {"lrmalloc", "LRMalloc, figure 2a: 10 million mallocs of 16 bytes, then 10 million frees",
+      {"michael-fig8a", "Michael, figure 8a: 10 million pairs of 8 bytes", "size=8 count=10000000 shape=pairs"},
+      {"lrmalloc-fig2a", "LRMalloc, figure 2a: 10 million mallocs of 16 bytes, then 10 million frees",
        "size=16 count=10000000 shape=batch"},
-      {"lrmalloc-scaled", "LRMalloc, figure 2a, shorter", "size=16 count=3000000 shape=batch"},
+      {"lrmalloc-fig2a-scaled", "LRMalloc, figure 2a, shorter", "size=16 count=3000000 shape=batch"},
+      {"quick", "Michael, figure 8a: short as it is", "size=8 count=10000000 shape=pairs"},
       {"smoke", "for tests", "count=4000"},
       {"smoke-batch", "for tests", "size=16 count=4000 shape=batch"},
   };

@@ -11,11 +11,16 @@ struct lock_free_producer_consumer {
       {"work", 500, 0, 1'000'000, "steps", "of local work for a task"},
       {"database", 1'000'000, 1, 100'000'000, "items", "of four bytes, from which histograms are made"},
       {"queue", 1000, 1, 1'000'000, "tasks", "waiting, above which the producer helps"},
+      {"seconds", 0, 0, 86'400, "s", "0: the fixed number of tasks; else as many as are made in this time"},
   };
   static constexpr preset presets[] = {
-      {"michael-500", "Michael, figure 8f: work 500, for as long as about 30 s", "tasks=20000000 work=500"},
-      {"michael-750", "Michael, figure 8g: work 750", "tasks=15000000 work=750"},
-      {"michael-1000", "Michael, figure 8h: work 1000", "tasks=10000000 work=1000"},
+      {"michael-fig8f", "Michael, figure 8f: work 500, 30 s", "work=500 seconds=30"},
+      {"michael-fig8f-scaled", "Michael, figure 8f, a fixed number of tasks", "work=500 tasks=1500000"},
+      {"michael-fig8g", "Michael, figure 8g: work 750, 30 s", "work=750 seconds=30"},
+      {"michael-fig8g-scaled", "Michael, figure 8g, a fixed number of tasks", "work=750 tasks=1200000"},
+      {"michael-fig8h", "Michael, figure 8h: work 1000, 30 s", "work=1000 seconds=30"},
+      {"michael-fig8h-scaled", "Michael, figure 8h, a fixed number of tasks", "work=1000 tasks=1000000"},
+      {"quick", "Michael, figure 8f, much shorter", "work=500 tasks=200000"},
       {"smoke", "for tests", "tasks=2000 database=1000 queue=50 work=50"},
   };
   static constexpr workload_info info{
@@ -133,6 +138,7 @@ struct lock_free_producer_consumer {
     static void free_node(worker& w, node* n) {
       heap.free(n);
       w.gave(sizeof(node));
+      w.remote_frees += w.id != 0;  // all but the dummy are the producer's
     }
 
     node* protect(worker& w, unsigned which, const std::atomic<node*>& from) {
@@ -186,6 +192,8 @@ struct lock_free_producer_consumer {
     queue q(r);
     q.begin(r.setup());
     alignas(128) std::atomic<std::uint64_t> processed{0};
+    alignas(128) std::atomic<std::uint64_t> all{
+        ~std::uint64_t{0}};  // written by the producer, when it has made them
 
     const auto process = [&](worker& w, task* t) {
       constexpr std::size_t histogram_size = 64;
@@ -214,7 +222,11 @@ struct lock_free_producer_consumer {
     r.measure([&](worker& w) {
       patience idle;
       if (w.id == 0) {
-        for (std::uint64_t made = 0; made < tasks; ++made) {
+        const auto seconds = r.with["seconds"];
+        const std::int64_t deadline = w.begin_ns + seconds * 1'000'000'000;
+        std::uint64_t made = 0;
+        for (; seconds != 0 || made < tasks; ++made) {
+          if (seconds != 0 && made % 256 == 0 && now_ns() >= deadline) break;
           const auto count = static_cast<std::uint32_t>(w.numbers.between(10, 20));
           auto* indexes = static_cast<std::uint32_t*>(w.checked(opaque(heap.malloc(count * 4)), count * 4));
           auto* t = static_cast<task*>(w.checked(opaque(heap.malloc(sizeof(task))), sizeof(task)));
@@ -231,8 +243,10 @@ struct lock_free_producer_consumer {
             if (task* helped = q.dequeue(w)) process(w, helped);
           }
         }
+        all.store(made, std::memory_order_release);  // sync: all-made
       }
-      while (processed.load(std::memory_order_acquire) != tasks) {  // sync: all-processed
+      while (processed.load(std::memory_order_acquire) !=  // sync: all-processed
+             all.load(std::memory_order_acquire)) {        // sync: all-made
         if (task* t = q.dequeue(w)) {
           process(w, t);
           idle.reset();

@@ -16,9 +16,12 @@ struct object_sizes {
       {"touch", 2, 0, 3, "", "what is written and read of a block between its stamps", touch_choices},
   };
   static constexpr preset presets[] = {
-      {"scalloc", "scalloc, figure 10: 30 cycles of 2^x KB each", "low=4 high=20 step=2 cycles=30 floor=0 cap=1G"},
+      {"scalloc-fig10",
+       "scalloc, figures 10 and 12: 30 cycles of 2^x KB each; a point of the figure is low=x high=x",
+       "low=4 high=20 step=2 cycles=30 floor=0 cap=1G"},
       {"small", "16 bytes to 4 KB", "low=4 high=10 floor=4M cap=4M cycles=30"},
       {"large", "64 KB to 4 MB", "low=16 high=20 floor=16M cap=16M touch=pages"},
+      {"quick", "the defaults, shorter", "cycles=20"},
       {"smoke", "for tests", "cycles=2 floor=16K cap=1M"},
   };
   static constexpr workload_info info{

@@ -14,15 +14,19 @@ struct threadtest {
       {"order", 0, 0, 1, "", "the order of the frees, relative to that of the mallocs", "forward|backward"},
   };
   static constexpr preset presets[] = {
-      {"scalloc", "scalloc, figure 6: 10^4 rounds of 10^5/t blocks of 64 bytes",
+      {"scalloc-fig6", "scalloc, figures 6 and 14: 10^4 rounds of 10^5/t blocks of 64 bytes",
        "size=64 blocks=100000 each=together rounds=10000"},
-      {"scalloc-span-pool", "scalloc, figure 13: as figure 6 with 256 bytes",
+      {"scalloc-fig6-scaled", "scalloc, figure 6, shorter", "size=64 blocks=100000 each=together rounds=240"},
+      {"scalloc-fig13", "scalloc, figure 13: as figure 6 with 256 bytes",
        "size=256 blocks=100000 each=together rounds=10000"},
-      {"scalloc-span-pool-scaled", "figure 13, shorter", "size=256 blocks=100000 each=together rounds=60"},
-      {"michael", "Michael, figure 8b: 100 times 100,000 blocks of 8 bytes, in order",
+      {"scalloc-fig13-scaled", "scalloc, figure 13, shorter", "size=256 blocks=100000 each=together rounds=60"},
+      {"michael-fig8b", "Michael, figure 8b: 100 times 100,000 blocks of 8 bytes, in order",
        "size=8 blocks=100000 each=thread rounds=100"},
-      {"michael-scaled", "Michael, figure 8b, shorter", "size=8 blocks=100000 each=thread rounds=60"},
-      {"lrmalloc", "LRMalloc, figure 2b: 100 batches of 100,000", "size=16 blocks=100000 each=thread rounds=100"},
+      {"lrmalloc-fig2b", "LRMalloc, figure 2b: 100 batches of 100,000, of 16 bytes as in figure 2a",
+       "size=16 blocks=100000 each=thread rounds=100"},
+      {"work", "64 bytes, with local work between the calls, an option of the original",
+       "size=64 rounds=100 work=100"},
+      {"quick", "scalloc, figure 6, much shorter", "size=64 blocks=100000 each=together rounds=60"},
       {"smoke", "for tests", "blocks=2000 rounds=3 work=3"},
   };
   static constexpr workload_info info{

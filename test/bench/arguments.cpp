@@ -37,7 +37,7 @@ int main() {
   refuses({"run", "zzzzzz"}, "there are threadtest, linux_scalability");
   refuses({"run"}, "which workload?");
   refuses({"run", "larson", "mixed"}, "one workload a run");
-  refuses({"run", "larson", "--preset", "scaloc"}, "did you mean scalloc");
+  refuses({"run", "larson", "--preset", "scaloc-fig8"}, "did you mean scalloc-fig8?");
   refuses({"run", "larson", "--param", "object=1"}, "did you mean objects?");
   refuses({"run", "larson", "--param", "objects=0"}, "'objects' is from 1 to 10000000, not 0");
   refuses({"run", "larson", "--param", "objects=many"}, "'many' is no number");
@@ -63,15 +63,21 @@ int main() {
   refuses({}, "usage: polder-bench");
 
   const auto list = test::call(POLDER_BENCH, {"list", "--json"});
-  require(list.status == 0 && list.lines() == 1 && list.out.size() < (1 << 20) && list.says("\"name\":\"larson\""),
+  require(list.status == 0 && list.lines() == 1 && list.out.size() < (1 << 20) &&
+              list.says("\"name\":\"larson\"") && list.says("\"group\":\"seeds\"") &&
+              list.says("\"group\":\"field\""),
           "list", list);
 
   for_each(all_workloads{}, [&]<class W>() {
+    require(W::info.group == "seeds" || W::info.group == "field", std::string(W::info.name) + "'s group", {});
+    bool quick = false;
     for (const preset& p : W::info.presets) {
+      quick |= p.name == "quick";
       settings with(W::info);
       const auto error = with.apply(p.settings);
       require(error.empty(), std::string(W::info.name) + " " + std::string(p.name) + ": " + error, {});
     }
+    require(quick, std::string(W::info.name) + " has no preset quick", {});
     const std::vector<std::string> words{"run", std::string(W::info.name), "--preset", "smoke", "--seed", "7"};
     const auto first = test::call(POLDER_BENCH, words);
     const auto second = test::call(POLDER_BENCH, words);

@@ -1,6 +1,7 @@
 // A malloc with one fault, named by POLDER_BENCH_FAULT: preloaded under polder-bench, to prove that the workloads' own
 // checks can fail. It never reuses memory, so that the fault is the only thing that is wrong. The fault strikes in the
 // workers only, at every 50th call of a thread, after its first few; `orphan` is `null` in children after fork instead.
+// `shared` makes no mistake, but gives a thread what it freed last, whoever had it: cache lines are shared.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -13,7 +14,7 @@
 
 namespace {
 
-enum class fault { none, null, misaligned, oldest, twice, short_block, scribble, dirty, lossy, orphan };
+enum class fault { none, null, misaligned, oldest, twice, short_block, scribble, dirty, lossy, orphan, shared };
 
 constexpr std::size_t header = 16;  // the block's size, before it
 
@@ -23,6 +24,7 @@ struct thread_state {
   void* guard;  // the oldest block that lives for long: the harness's guard
   void* newest;
   std::size_t newest_size;
+  void* freed;  // the last one first; each holds the next
 };
 thread_local thread_state mine [[gnu::tls_model("initial-exec")]];
 
@@ -32,12 +34,12 @@ fault chosen() {
   static std::atomic<int> known{-1};
   int f = known.load(std::memory_order_relaxed);
   if (f >= 0) return static_cast<fault>(f);
-  constexpr const char* names[] = {"none",  "null",     "misaligned", "oldest", "twice",
-                                   "short", "scribble", "dirty",      "lossy",  "orphan"};
+  constexpr const char* names[] = {"none",     "null",  "misaligned", "oldest", "twice", "short",
+                                   "scribble", "dirty", "lossy",      "orphan", "shared"};
   f = 0;
   for (char** e = environ; e != nullptr && *e != nullptr; ++e) {
     if (std::strncmp(*e, "POLDER_BENCH_FAULT=", 19) != 0) continue;
-    for (int i = 0; i < 10; ++i) {
+    for (int i = 0; i < 11; ++i) {
       if (std::strcmp(*e + 19, names[i]) == 0) f = i;
     }
   }
@@ -83,6 +85,11 @@ void* allocate(std::size_t size, std::size_t alignment = 16) {
   if (now && f == fault::oldest && mine.guard != nullptr) return mine.guard;
   if (now && f == fault::twice && mine.newest != nullptr && mine.newest_size >= size && size != 0)
     return mine.newest;
+  if (f == fault::shared && mine.freed != nullptr && size_of(mine.freed) == size && alignment <= 16) {
+    void* again = mine.freed;
+    std::memcpy(&mine.freed, again, sizeof mine.freed);
+    return again;
+  }
   const std::size_t rounded = (size + 15) / 16 * 16;
   const std::size_t lost = f == fault::short_block && gettid() != getpid() && mine.calls > 10 ? 32 : 0;
   char* memory = take(rounded + header - lost + (alignment > 16 ? alignment : 0));
@@ -107,6 +114,11 @@ void* malloc(std::size_t size) { return allocate(size); }
 
 void free(void* block) {
   if (block == nullptr) return;
+  if (chosen() == fault::shared && size_of(block) >= sizeof mine.freed) {
+    std::memcpy(block, &mine.freed, sizeof mine.freed);
+    mine.freed = block;
+    return;
+  }
   if (block == mine.newest) {
     mine.newest = mine.guard;
     mine.newest_size = 0;
