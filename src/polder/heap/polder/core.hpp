@@ -65,7 +65,7 @@ class core {
   core(const mem::arena::reservation& r, const options& o) noexcept;
 
   // ---- LABs
-  static constexpr unsigned labs_per_grain = unsigned(mem::grain_size / 2048);
+  static constexpr unsigned labs_per_grain = unsigned(mem::grain_size / sizeof(lab));
   static constexpr unsigned max_labs = 1u << 20;
   lab& lab_at(mem::lab_number n) const noexcept;
   lab* make_lab() noexcept;

@@ -12,7 +12,7 @@ struct core::front {
   static constexpr std::size_t map_at = align_up(sizeof(core), cache_line);
   static constexpr std::size_t huge_at = map_at + mem::radix_map::root_bytes;
   static constexpr std::size_t labs_at = huge_at + mem::huge_blocks::directory_bytes;
-  static constexpr std::size_t bytes = labs_at + max_labs / labs_per_grain * sizeof(atomic<lab*>);
+  static constexpr std::size_t bytes = labs_at + (max_labs / labs_per_grain + 1) * sizeof(atomic<lab*>);
 };
 
 core* core::create(const options& o) noexcept {
