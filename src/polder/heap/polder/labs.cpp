@@ -119,7 +119,6 @@ bool core::adopt(lab& l) noexcept {
     mem::span& s = arena_.spans()[g];
     const mem::grain next = s.next_owned;
     const std::uint32_t w = arena_.words()[g].load(order::relaxed);
-    s.listed = 0;
     own(l, s);
     // Who still reads the old owner posts there, and whoever empties that inbox reads this word and sends it on.
     arena_.words()[g].store(mem::word::tag(l.number) | (w & (mem::word::full_bit | mem::word::class_mask)),

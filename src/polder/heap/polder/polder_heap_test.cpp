@@ -129,7 +129,7 @@ TEST(refill, a_full_span_comes_back_on_its_first_free) {
   EXPECT_FALSE(mem::word::is_full(h.word_of(held[per_span])));
   h.free(held[7]);
   EXPECT_FALSE(mem::word::is_full(h.word_of(held[0])));
-  EXPECT_TRUE(h.span_of(held[0]).listed);
+  EXPECT_EQ(h.span_of(held[0]).state, mem::span_state::partial);
   EXPECT_EQ(h.grain_of(held[0]), h.own().partial[h.span_of(held[0]).cls].first);
   h.free(held[8]);  // by the fast path now
   EXPECT_EQ(per_span - 2, h.span_of(held[0]).used);

@@ -59,7 +59,7 @@ std::size_t core::trim(lab* own) noexcept {
 // as it comes, and a figure that cannot be is bounded by what can.
 static std::size_t blocks_outside(const mem::span& s, unsigned cls) noexcept {
   const std::uint32_t used = glimpse(s.used);
-  const std::uint32_t hot = glimpse(s.hot);
+  const std::uint32_t hot = glimpse(s.state) == mem::span_state::hot;
   const std::uint32_t capacity = classes::usable_bytes[cls] / classes::block_size[cls];
   const std::uint32_t out = used > hot ? used - hot : 0;
   return out < capacity ? out : capacity;
