@@ -68,8 +68,8 @@ lab* core::make_lab() noexcept {
   note_opened(l);
   for (auto& s : l.direct) s = &none_;
   for (auto& s : l.hot) s = &none_;
-  static_cast<void>(l.door.try_acquire());
   l.door.open_with(lab::direct_limit + 1, mem::word::tag(number));
+  static_cast<void>(l.door.try_acquire());  // last: sweepers know the number, and claim what runs
   return &l;
 }
 
