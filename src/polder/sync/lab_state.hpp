@@ -179,9 +179,9 @@ class gate {
   [[nodiscard]] bool active() const noexcept { return active_.load(order::relaxed) != 0; }
 
   // In the child of a fork, where the calling thread is the only one, for a LAB that is not its own. True: it is
-  // idle now. False: its owner, a claimer or a drainer was inside, the data may be torn: never use it again.
+  // idle now. False: its maker, its owner, a claimer or a drainer was inside, the data may be torn: never use it again.
   [[nodiscard]] bool release_in_child() noexcept {
-    if (active()) return false;
+    if (active() || !is_open()) return false;
     if (state() == lab_state::running) state_.store(lab_state::idle, order::relaxed);
     return state() == lab_state::idle;
   }
