@@ -7,10 +7,10 @@
 #include <atomic>
 
 #include "../probe/expect.hpp"
+#include "../probe/made.hpp"
 #include "../probe/opaque.hpp"
 #include "../probe/random.hpp"
 #include "../probe/sizes.hpp"
-#include "../probe/stamp.hpp"
 
 namespace polder::fork_test {
 
@@ -20,17 +20,8 @@ struct exchange {
   std::atomic<void*> slot[slots];
 };
 
-inline void* made(std::size_t size, std::uint32_t seed) {
-  void* p = probe::opaque(std::malloc(size));
-  probe::expect(p != nullptr, "malloc(%zu) is NULL", size);
-  probe::stamp(p, size, seed);
-  return p;
-}
-
-inline void unmade(void* p) {
-  probe::expect_intact(p, "fork");
-  std::free(p);
-}
+using probe::made;
+using probe::unmade;
 
 inline void every_class(std::uint32_t seed) {
   probe::for_every_size([seed](std::size_t size) {

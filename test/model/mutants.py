@@ -34,6 +34,7 @@ BREAKS = [
     ("polder/sync/index_stack.hpp", "pop does not count", "head(next, now.tag() + 1)", "head(next, now.tag())"),
     ("polder/sync/index_stack.hpp", "take_all does not count", "head(none, now.tag() + 1)", "head(none, now.tag())"),
     ("polder/sync/run_bitmap.hpp", "try_take_at overwrites", "while ((now & run) == 0) {", "while (true) {"),
+    ("polder/sync/lab_state.hpp", "runs before it is made", "lab_state::running, order::acq_rel)", "lab_state::running, order::acquire)"),
     ("polder/sync/lab_state.hpp", "no heavy fence", "const bool fenced = heavy_fence();", "const bool fenced = true;"),
     ("polder/sync/lab_state.hpp", "no light fence", "    signal_fence();", "    "),
     ("polder/sync/lab_state.hpp", "claims without a look at active", "fenced && active_", "fenced || active_"),

@@ -4,11 +4,10 @@
 #include <pthread.h>
 
 #include "../probe/expect.hpp"
-#include "../probe/opaque.hpp"
+#include "../probe/made.hpp"
 #include "../probe/random.hpp"
 #include "../probe/resident.hpp"
 #include "../probe/sizes.hpp"
-#include "../probe/stamp.hpp"
 
 namespace polder::threads_test {
 
@@ -23,16 +22,7 @@ inline pthread_t start(void* (*run)(void*), void* argument) {
   return thread;
 }
 
-inline void* made(std::size_t size, std::uint32_t seed) {
-  void* p = probe::opaque(std::malloc(size));
-  probe::expect(p != nullptr, "malloc(%zu) is NULL", size);
-  probe::stamp(p, size, seed);
-  return p;
-}
-
-inline void unmade(void* p) {
-  probe::expect_intact(p, "threads");
-  std::free(p);
-}
+using probe::made;
+using probe::unmade;
 
 }  // namespace polder::threads_test

@@ -31,7 +31,7 @@ nearest() {
     }
     {
       names[NR] = $0
-      limit = length(word) / 3
+      limit = int(length(word) / 3)
       if (limit < 2) limit = 2
       d = distance(word, $0)
       if (d > limit && length(word) >= 3 && (index($0, word) || index(word, $0) == 1)) d = limit

@@ -14,6 +14,7 @@
 #include <polder/mem/grain_pool.hpp>
 #include <polder/os/answered_test.hpp>
 #include <polder/os/forked_test.hpp>
+#include <polder/os/lacks_test.hpp>
 
 namespace polder::mem {
 namespace {
@@ -144,19 +145,18 @@ TEST(arena, threads_that_open_at_once_leave_no_gap_and_no_double) {
 }
 
 TEST(arena, the_ladder_begins_at_32_TiB_where_nothing_limits_it) {
+  if (os::address_space_limit() != SIZE_MAX) GTEST_SKIP() << "something limits it here";
   const arena::reservation r = arena::reserve(fresh_arena::front, 0, os::page_size());
   ASSERT_NE(nullptr, r.start);
   std::size_t rung = 32 * TiB;
   while (rung > r.arena_bytes) rung = align_down(rung / 4, grain_size);
-  if (os::address_space_limit() == SIZE_MAX) {
-    EXPECT_EQ(rung, r.arena_bytes);
-  }
+  EXPECT_EQ(rung, r.arena_bytes);
   arena::abandon(r);
 }
 
 // Whatever the limit leaves, the arena that comes of it is good from end to end, and leaves room for others.
 TEST(arena, the_ladder_under_a_limit) {
-  if (!os::can_limit_address_space) GTEST_SKIP() << "under a sanitizer";
+  if (const char* why = os::lacks_limits()) GTEST_SKIP() << why;
   for (const std::size_t room : {2 * GiB, 512 * MiB, 100 * MiB, 20 * MiB, 5 * MiB})
     EXPECT_EQ(os::fine, os::forked([room] {
                 const std::size_t limit = bytes_mapped() + room;
@@ -189,7 +189,7 @@ TEST(arena, the_ladder_under_a_limit) {
 }
 
 TEST(arena, where_not_even_the_smallest_rung_is_free_there_is_none) {
-  if (!os::can_limit_address_space) GTEST_SKIP() << "under a sanitizer";
+  if (const char* why = os::lacks_limits()) GTEST_SKIP() << why;
   EXPECT_EQ(os::fine, os::forked([] {
               const rlimit none{MiB, MiB};
               if (::setrlimit(RLIMIT_AS, &none) != 0) return 1;
@@ -200,7 +200,8 @@ TEST(arena, where_not_even_the_smallest_rung_is_free_there_is_none) {
 // A machine with larger pages. The kernel of this one would forgive a commit, an advice or a reservation that is not
 // made of whole ones; a filter does not.
 TEST(arena, with_larger_pages_everything_is_made_of_whole_ones) {
-  if (!os::can_limit_address_space) GTEST_SKIP() << "under a sanitizer, whose own calls the filter would see";
+  if (const char* why = os::under_sanitizer()) GTEST_SKIP() << why << ", whose own calls the filter would see";
+  if (const char* why = os::lacks_filters()) GTEST_SKIP() << why;
   for (const std::size_t bytes : {4 * grain_size, 2 * MiB, 40 * chunk_size})
     EXPECT_EQ(os::fine, os::forked([bytes] {
                 constexpr std::size_t page = 64 * KiB;

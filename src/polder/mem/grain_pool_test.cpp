@@ -14,6 +14,7 @@
 #include <polder/mem/fresh_arena_test.hpp>
 #include <polder/os/answered_test.hpp>
 #include <polder/os/forked_test.hpp>
+#include <polder/os/lacks_test.hpp>
 
 namespace polder::mem {
 namespace {
@@ -238,7 +239,8 @@ TEST(grain_pool, an_extra_chunk_that_is_wholly_free_goes_back_and_its_number_com
 }
 
 TEST(grain_pool, an_extra_chunk_that_the_system_does_not_take_back_is_not_called_zero) {
-  if (!os::can_limit_address_space) GTEST_SKIP() << "under a sanitizer";
+  if (const char* why = os::under_sanitizer()) GTEST_SKIP() << why;
+  if (const char* why = os::lacks_filters()) GTEST_SKIP() << why;
   EXPECT_EQ(os::fine, os::forked([] {
               pooled p(1, 1);
               while (p.take(1).first != 0) {
@@ -352,6 +354,7 @@ TEST(grain_pool, spare_memory_is_bounded_whatever_the_sizes_asked_for) {
 }
 
 TEST(grain_pool, a_kernel_that_only_says_it_dropped_the_pages_is_found_out) {
+  if (const char* why = os::lacks_filters()) GTEST_SKIP() << why;
   for (const int error : {0, EINVAL, ENOSYS})
     for (const bool lazily : {false, true})
       EXPECT_EQ(os::fine, os::forked([error, lazily] {

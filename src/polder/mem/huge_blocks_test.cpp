@@ -12,6 +12,7 @@
 #include <polder/mem/fresh_arena_test.hpp>
 #include <polder/os/answered_test.hpp>
 #include <polder/os/forked_test.hpp>
+#include <polder/os/lacks_test.hpp>
 
 namespace polder::mem {
 namespace {
@@ -223,20 +224,29 @@ TEST(huge_blocks, a_resize_that_is_refused_changes_nothing) {
   p[0] = p[3 * MiB - 1] = std::byte{1};
   EXPECT_EQ(nullptr, h.blocks.resize(h.blocks.find(p), p, PTRDIFF_MAX));
   EXPECT_EQ(nullptr, h.blocks.resize(h.blocks.find(p), p, SIZE_MAX / 4));
-  EXPECT_EQ(os::fine, os::forked([&] {
-              if (!os::answer(SYS_mremap, ENOMEM)) return 1;
-              if (h.blocks.resize(h.blocks.find(p), p, 20 * MiB) != nullptr) return 2;
-              if (h.blocks.find(p) == 0 || p[0] != std::byte{1} || p[3 * MiB - 1] != std::byte{1}) return 3;
-              return h.free(p) ? 0 : 4;
-            }));
   EXPECT_NE(0u, h.blocks.find(p));
   EXPECT_EQ(std::byte{1}, p[3 * MiB - 1]);
   EXPECT_EQ(3 * MiB, h.blocks.live_bytes());
   EXPECT_TRUE(h.free(p));
 }
 
+TEST(huge_blocks, a_resize_that_a_filter_refuses_changes_nothing) {
+  if (const char* why = os::lacks_filters()) GTEST_SKIP() << why;
+  huge h;
+  std::byte* const p = h.blocks.take(3 * MiB, 16).p;
+  p[0] = p[3 * MiB - 1] = std::byte{1};
+  EXPECT_EQ(os::fine, os::forked([&] {
+              if (!os::answer(SYS_mremap, ENOMEM)) return 1;
+              if (h.blocks.resize(h.blocks.find(p), p, 20 * MiB) != nullptr) return 2;
+              if (h.blocks.find(p) == 0 || p[0] != std::byte{1} || p[3 * MiB - 1] != std::byte{1}) return 3;
+              return h.free(p) ? 0 : 4;
+            }));
+  EXPECT_TRUE(h.free(p));
+}
+
 TEST(huge_blocks, a_kernel_that_cannot_unmap_keeps_the_mapping_without_its_pages) {
-  if (!os::can_limit_address_space) GTEST_SKIP() << "under a sanitizer";
+  if (const char* why = os::under_sanitizer()) GTEST_SKIP() << why;
+  if (const char* why = os::lacks_filters()) GTEST_SKIP() << why;
   EXPECT_EQ(os::fine, os::forked([] {
               huge h;
               std::byte* const p = h.blocks.take(2 * MiB, 16).p;
@@ -251,7 +261,7 @@ TEST(huge_blocks, a_kernel_that_cannot_unmap_keeps_the_mapping_without_its_pages
 }
 
 TEST(huge_blocks, out_of_address_space_the_cache_is_given_up_first) {
-  if (!os::can_limit_address_space) GTEST_SKIP() << "under a sanitizer";
+  if (const char* why = os::lacks_limits()) GTEST_SKIP() << why;
   EXPECT_EQ(os::fine, os::forked([] {
               huge h;
               std::vector<std::byte*> cached;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <polder/os/forked_test.hpp>
+#include <polder/os/lacks_test.hpp>
 
 namespace polder::mem {
 namespace {
@@ -94,7 +95,7 @@ TEST(radix_map, threads_install_the_same_nodes_and_lose_nothing) {
 }
 
 TEST(radix_map, without_memory_for_a_node_nothing_is_stored_and_nothing_is_lost) {
-  if (!os::can_limit_address_space) GTEST_SKIP() << "under a sanitizer";
+  if (const char* why = os::lacks_limits()) GTEST_SKIP() << why;
   EXPECT_EQ(os::fine, os::forked([] {
               rooted r;
               if (!r.map.store(GiB, 5)) return 1;

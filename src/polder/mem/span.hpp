@@ -10,9 +10,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <polder/base/check.hpp>
 #include <polder/base/config.hpp>
 #include <polder/mem/block.hpp>
 #include <polder/mem/geometry.hpp>
+#include <polder/mem/span_state.hpp>
 
 namespace polder::mem {
 
@@ -25,10 +27,14 @@ struct alignas(cache_line) span {
   std::uint32_t block_size;      // bytes
   std::uint8_t cls;              // size class
   std::uint8_t zero;             // beyond `bumped` the memory reads as zero
-  std::uint8_t hot;              // malloc takes from here
-  std::uint8_t listed;           // in its LAB's list of partial spans
+  span_state state;              // moved by `become`
   grain next, prev;              // in that list
   grain next_owned, prev_owned;  // in the list of all spans of the LAB
+
+  void become(span_state to) {
+    POLDER_CHECK(1, legal(state, to));
+    state = to;
+  }
 };
 
 static_assert(sizeof(span) == cache_line);

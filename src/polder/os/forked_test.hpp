@@ -35,17 +35,4 @@ ending forked(F f) {
   return {.status = WEXITSTATUS(status)};
 }
 
-// Sanitizers map shadows that no address-space limit leaves room for, and die when memory is refused to themselves.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool can_limit_address_space = false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-inline constexpr bool can_limit_address_space = false;
-#else
-inline constexpr bool can_limit_address_space = true;
-#endif
-#else
-inline constexpr bool can_limit_address_space = true;
-#endif
-
 }  // namespace polder::os

@@ -13,6 +13,7 @@
 #include <polder/base/bits.hpp>
 #include <polder/os/answered_test.hpp>
 #include <polder/os/forked_test.hpp>
+#include <polder/os/lacks_test.hpp>
 
 namespace polder::os {
 namespace {
@@ -42,10 +43,7 @@ class prober {
   int ends_[2];
 };
 
-bool mapped(const void* p) {
-  unsigned char in;
-  return ::mincore(const_cast<void*>(p), page, &in) == 0;
-}
+bool mapped(const void* p) { return ::msync(const_cast<void*>(p), page, MS_ASYNC) == 0; }
 
 bool resident(const void* p) {
   unsigned char in = 0;
@@ -131,9 +129,15 @@ TEST_F(pages, what_cannot_be_had_is_null_or_false) {
   ASSERT_TRUE(unmap(p, 2 * page));
   EXPECT_FALSE(is_mapped(p));
   EXPECT_FALSE(commit(p, page));
-  EXPECT_FALSE(populate(p, page));
   EXPECT_FALSE(unmap(p + 1, page));
   EXPECT_FALSE(resize(p, page, 2 * page));
+}
+
+TEST_F(pages, advice_on_what_is_not_there_is_refused) {
+  if (const char* why = lacks_advice()) GTEST_SKIP() << why;
+  auto* const p = static_cast<std::byte*>(map(page));
+  ASSERT_TRUE(unmap(p, page));
+  EXPECT_FALSE(populate(p, page));
   EXPECT_EQ(discarded::refused, discard_now(p, page));
   EXPECT_EQ(discarded::refused, discard_lazily(p, page));
 }
@@ -222,6 +226,7 @@ TEST_F(pages, discarded_lazily_is_old_or_zero_and_may_be_written_again) {
 }
 
 TEST_F(pages, locked_memory_is_not_discarded) {
+  if (const char* why = lacks_advice()) GTEST_SKIP() << why;
   auto* const p = static_cast<std::byte*>(map(page));
   *p = std::byte{1};
   if (quietly([&] { return ::syscall(SYS_mlock, p, page); }) != 0) GTEST_SKIP() << "no memory may be locked here";
@@ -232,6 +237,7 @@ TEST_F(pages, locked_memory_is_not_discarded) {
 }
 
 TEST_F(pages, populate_brings_the_pages_in) {
+  if (const char* why = lacks_advice()) GTEST_SKIP() << why;
   auto* const p = static_cast<std::byte*>(map(4 * page));
   EXPECT_FALSE(quietly([&] { return resident(p + page); }));
   if (populate(p + page, 2 * page)) {  // Linux 5.14
@@ -245,6 +251,7 @@ TEST_F(pages, populate_brings_the_pages_in) {
 }
 
 TEST_F(pages, populate_does_not_open_reserved_memory) {
+  if (const char* why = lacks_advice()) GTEST_SKIP() << why;
   auto* const p = static_cast<std::byte*>(reserve(page));
   EXPECT_FALSE(populate(p, page));
   EXPECT_FALSE(readable(p));
@@ -252,7 +259,13 @@ TEST_F(pages, populate_does_not_open_reserved_memory) {
 }
 
 TEST_F(pages, the_address_space_limit_is_the_processs) {
-  if (!can_limit_address_space) GTEST_SKIP() << "under a sanitizer";
+  rlimit now;
+  ASSERT_EQ(0, ::getrlimit(RLIMIT_AS, &now));
+  EXPECT_EQ(now.rlim_cur == RLIM_INFINITY ? SIZE_MAX : now.rlim_cur, address_space_limit());
+}
+
+TEST_F(pages, beyond_the_address_space_limit_nothing_can_be_had) {
+  if (const char* why = lacks_limits()) GTEST_SKIP() << why;
   EXPECT_EQ(fine, forked([] {
               const rlimit some{3 * GiB, 3 * GiB};
               if (::setrlimit(RLIMIT_AS, &some) != 0) return 1;
@@ -262,15 +275,11 @@ TEST_F(pages, the_address_space_limit_is_the_processs) {
               if (map(4 * GiB) != nullptr) return 4;
               return errno == 77 ? 0 : 5;
             }));
-  rlimit now;
-  ASSERT_EQ(0, ::getrlimit(RLIMIT_AS, &now));
-  if (now.rlim_cur == RLIM_INFINITY) {
-    EXPECT_EQ(SIZE_MAX, address_space_limit());
-  }
 }
 
 // A kernel without the call, a sandbox that forbids it.
 TEST_F(pages, advice_that_is_refused_is_false_and_changes_nothing) {
+  if (const char* why = lacks_filters()) GTEST_SKIP() << why;
   for (const int error : {EINVAL, ENOSYS, EPERM})
     EXPECT_EQ(fine, forked([error] {
                 auto* const p = static_cast<std::byte*>(map(page));
@@ -288,6 +297,7 @@ TEST_F(pages, advice_that_is_refused_is_false_and_changes_nothing) {
 }
 
 TEST_F(pages, every_call_that_is_refused_is_null_or_false) {
+  if (const char* why = lacks_filters()) GTEST_SKIP() << why;
   EXPECT_EQ(fine, forked([] {
               auto* const p = static_cast<std::byte*>(map(2 * page));
               for (const long call : {SYS_mmap, SYS_munmap, SYS_mprotect, SYS_mremap})

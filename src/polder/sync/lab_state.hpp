@@ -60,7 +60,7 @@ enum class claim {
 
 class gate {
  public:
-  // All-zero memory is an idle, closed gate. open_with() before any other thread can find it.
+  // All-zero memory is an idle, closed gate. open_with() before anyone takes it; others may look at it meanwhile.
   gate() noexcept = default;
   gate(const gate&) = delete;
   gate& operator=(const gate&) = delete;
@@ -77,9 +77,9 @@ class gate {
 
   // ---- the owner -------------------------------------------------------------------------------------------------
 
-  // idle → running. False: somebody else has it; take another.
+  // idle → running. False: somebody else has it; take another. Of a new LAB everything is there before this.
   [[nodiscard]] bool try_acquire() noexcept {
-    return step(lab_state::idle, lab_state::running, order::acquire);  // sync: gate-handover
+    return step(lab_state::idle, lab_state::running, order::acq_rel);  // sync: gate-handover
   }
 
   // Before private data are touched. True: inside, go on. False: `size` is too large or the gate is closed; the slow
@@ -179,9 +179,9 @@ class gate {
   [[nodiscard]] bool active() const noexcept { return active_.load(order::relaxed) != 0; }
 
   // In the child of a fork, where the calling thread is the only one, for a LAB that is not its own. True: it is
-  // idle now. False: its owner, a claimer or a drainer was inside, the data may be torn: never use it again.
+  // idle now. False: its maker, its owner, a claimer or a drainer was inside, the data may be torn: never use it again.
   [[nodiscard]] bool release_in_child() noexcept {
-    if (active()) return false;
+    if (active() || !is_open()) return false;
     if (state() == lab_state::running) state_.store(lab_state::idle, order::relaxed);
     return state() == lab_state::idle;
   }
@@ -246,7 +246,8 @@ class gate {
   //   written by  the thread named on the arrow
   //   read by     anybody
   //   order       gate-handover: who lets go of the data releases (→ idle, claimed → running, → abandoned), who takes
-  //                 them acquires (idle →, running → claimed, and the claimer on finding `abandoned`)
+  //                 them acquires (idle →, running → claimed, and the claimer on finding `abandoned`). idle →
+  //                 running releases besides: what a claimer finds of a new LAB, its maker wrote before
   //               post-or-leave, store-load on both sides: a poster pushes a block, fences, and loads the state;
   //                 whoever makes the LAB idle stores the state, fences, and looks into the inbox. Both fences are
   //                 seq_cst, one of them comes first: either the poster sees idle, or something later, or the
@@ -255,7 +256,7 @@ class gate {
   //   ABA         harmless: idle → running → idle means that somebody has looked into the inbox in between
   atomic<lab_state> state_;
 
-  plain<std::uint32_t> open_key_;    // written before the LAB is published, then only read
+  plain<std::uint32_t> open_key_;    // written before the LAB first runs, then only read
   plain<std::uint64_t> open_limit_;  // the same
 };
 

@@ -30,7 +30,15 @@ struct lab {
 
   atomic<int> elsewhere{0};
 
-  lab() { door.open_with(limit, key); }
+  lab() { make(); }
+  struct unmade {};
+  explicit lab(unmade) {}
+
+  // As others may find it already, though not before it runs.
+  void make() {
+    touch();
+    door.open_with(limit, key);
+  }
 
   void touch() { data.set(data.get() + 1); }
 
@@ -189,6 +197,24 @@ struct owner_or_claimer : rl::test_suite<owner_or_claimer, 2>, one_lab<1> {
   }
 };
 
+// The claimer finds a LAB that another thread is still making.
+struct maker_or_claimer : rl::test_suite<maker_or_claimer, 2> {
+  lab l{lab::unmade{}};
+  void thread(unsigned self) {
+    if (self == 0) {
+      l.make();
+      l.work({op::allocate, op::free});
+    } else {
+      l.raid();
+      l.raid();
+    }
+  }
+  void after() {
+    POLDER_MODEL_CHECK(l.door.state() == lab_state::idle);
+    POLDER_MODEL_CHECK(l.door.is_open());
+  }
+};
+
 struct two_claimers : rl::test_suite<two_claimers, 3>, one_lab<1> {
   void before() { POLDER_MODEL_CHECK(l.door.try_acquire()); }
   void thread(unsigned self) {
@@ -239,6 +265,11 @@ int main() {
   ok &= passes<poster_and_adopter>({.title = "gate: poster and adopter", .executions = 30'000});
   for (membarrier_world world : {membarrier_world::paired, membarrier_world::systemwide}) {
     ok &= passes<owner_or_claimer>({.title = "gate: owner or claimer",
+                                    .how = search::bounded,
+                                    .floor = 10'000,
+                                    .switches = 4,
+                                    .world = world});
+    ok &= passes<maker_or_claimer>({.title = "gate: maker or claimer",
                                     .how = search::bounded,
                                     .floor = 10'000,
                                     .switches = 4,

@@ -220,6 +220,8 @@ TEST_F(a_gate, in_a_forked_child_only_quiet_ones_are_released) {
   EXPECT_EQ(s::idle, door.state());
   ASSERT_TRUE(door.try_drain());
   EXPECT_FALSE(door.release_in_child()) << "its drainer was inside";
+  gate unmade;
+  EXPECT_FALSE(unmade.release_in_child()) << "its maker was not done";
 }
 
 }  // namespace

@@ -110,7 +110,6 @@ mem::span* core::open_span(lab& l, unsigned c) noexcept {
   s.block_size = classes::block_size[c];
   s.cls = std::uint8_t(c);
   s.zero = r.zero;
-  s.hot = s.listed = 0;
   own(l, s);
   arena_.words()[r.first].store(mem::word::tag(l.number) | c, order::release);  // sync: span-made
   // A class that has taken several fresh spans in a row grows: one call for its pages instead of a fault each.
@@ -132,8 +131,7 @@ void core::set_hot(lab& l, unsigned c, mem::span* s) noexcept {
 }
 
 void core::make_hot(lab& l, mem::span& s) noexcept {
-  POLDER_CHECK(1, !s.hot && !s.listed);
-  s.hot = 1;
+  s.become(mem::span_state::hot);
   ++s.used;  // so that its last free does not look like emptiness
   set_hot(l, s.cls, &s);
 }
@@ -142,14 +140,16 @@ void core::cool(lab& l, unsigned c, left how) noexcept {
   mem::span& s = *l.hot[c];
   if (&s == &none_) return;
   set_hot(l, c, &none_);
-  s.hot = 0;
   --s.used;
   if (s.used == 0) {
+    s.become(mem::span_state::free);
     disown(l, s);
     give_grains(&l.hint, number_of(s), 1, how);
   } else if (s.free || s.bumped < s.usable) {
+    s.become(mem::span_state::partial);
     list_partial(l, s);
   } else {
+    s.become(mem::span_state::full);
     auto& w = arena_.words()[number_of(s)];
     w.store(w.load(order::relaxed) | mem::word::full_bit, order::relaxed);
   }
@@ -158,7 +158,6 @@ void core::cool(lab& l, unsigned c, left how) noexcept {
 void core::list_partial(lab& l, mem::span& s) noexcept {
   auto& list = l.partial[s.cls];
   const mem::grain g = number_of(s);
-  s.listed = 1;
   s.next = 0;
   s.prev = list.last;
   (list.last ? arena_.spans()[list.last].next : list.first) = g;
@@ -167,7 +166,6 @@ void core::list_partial(lab& l, mem::span& s) noexcept {
 
 void core::unlist_partial(lab& l, mem::span& s) noexcept {
   auto& list = l.partial[s.cls];
-  s.listed = 0;
   (s.prev ? arena_.spans()[s.prev].next : list.first) = s.next;
   (s.next ? arena_.spans()[s.next].prev : list.last) = s.prev;
 }

@@ -65,9 +65,10 @@ class core {
   core(const mem::arena::reservation& r, const options& o) noexcept;
 
   // ---- LABs
-  static constexpr unsigned labs_per_grain = unsigned(mem::grain_size / 2048);
+  static constexpr unsigned labs_per_grain = unsigned(mem::grain_size / sizeof(lab));
   static constexpr unsigned max_labs = 1u << 20;
   lab& lab_at(mem::lab_number n) const noexcept;
+  mem::lab_number labs_made() const noexcept { return labs_.load(order::acquire); }  // sync: lab-counted
   lab* make_lab() noexcept;
   lab* pop_idle(index_stack& from) noexcept;
   void push_idle(lab& l, bool with_spans) noexcept;
@@ -132,6 +133,7 @@ class core {
 
   // lab_blocks_ — LABs, a grain of them at a time, never given back.
   //   order  lab-made: the installing CAS publishes zeroed LABs
+  //          lab-counted (labs_): who counts a LAB has its grain; who reads the count finds it
   atomic<lab*>* lab_blocks_;
   alignas(false_sharing_range) atomic<std::uint32_t> labs_{0};  // made so far
   index_stack idle_full_;                                       // without a thread, with spans

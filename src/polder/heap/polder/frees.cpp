@@ -43,6 +43,7 @@ void core::free_own(lab& l, mem::grain g, std::uint32_t w, mem::block* b) noexce
   mem::span& s = arena_.spans()[g];
   if (mem::word::is_full(w)) {
     arena_.words()[g].store(w & ~mem::word::full_bit, order::relaxed);
+    s.become(mem::span_state::partial);
     list_partial(l, s);
   }
   b->set_link(s.free, l.secret);
@@ -51,7 +52,8 @@ void core::free_own(lab& l, mem::grain g, std::uint32_t w, mem::block* b) noexce
 }
 
 void core::emptied(lab& l, mem::span& s) noexcept {
-  if (s.listed) unlist_partial(l, s);
+  if (s.state == mem::span_state::partial) unlist_partial(l, s);
+  s.become(mem::span_state::free);
   disown(l, s);
   give_grains(&l.hint, number_of(s), 1);
 }

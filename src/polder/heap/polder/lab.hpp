@@ -59,6 +59,4 @@ struct alignas(false_sharing_range) lab {
   atomic<std::uint32_t> next_idle;  // link in a stack of LABs without a thread
 };
 
-static_assert(sizeof(lab) <= 2048);
-
 }  // namespace polder::heap

@@ -12,7 +12,7 @@ struct core::front {
   static constexpr std::size_t map_at = align_up(sizeof(core), cache_line);
   static constexpr std::size_t huge_at = map_at + mem::radix_map::root_bytes;
   static constexpr std::size_t labs_at = huge_at + mem::huge_blocks::directory_bytes;
-  static constexpr std::size_t bytes = labs_at + max_labs / labs_per_grain * sizeof(atomic<lab*>);
+  static constexpr std::size_t bytes = labs_at + (max_labs / labs_per_grain + 1) * sizeof(atomic<lab*>);
 };
 
 core* core::create(const options& o) noexcept {
@@ -58,7 +58,7 @@ lab* core::make_lab() noexcept {
       arena_.words()[r.first].store(0, order::relaxed);
       static_cast<void>(grains_.give(r.first, 1));
     }
-  } while (!labs_.cas(number, number + 1, order::relaxed, order::relaxed));
+  } while (!labs_.cas(number, number + 1, order::release, order::relaxed));  // sync: lab-counted
   lab& l = lab_at(++number);
   l.base = arena_.base();
   l.secret = secret_;
@@ -68,8 +68,8 @@ lab* core::make_lab() noexcept {
   note_opened(l);
   for (auto& s : l.direct) s = &none_;
   for (auto& s : l.hot) s = &none_;
-  static_cast<void>(l.door.try_acquire());
   l.door.open_with(lab::direct_limit + 1, mem::word::tag(number));
+  static_cast<void>(l.door.try_acquire());  // last: sweepers know the number, and claim what runs
   return &l;
 }
 
@@ -119,7 +119,6 @@ bool core::adopt(lab& l) noexcept {
     mem::span& s = arena_.spans()[g];
     const mem::grain next = s.next_owned;
     const std::uint32_t w = arena_.words()[g].load(order::relaxed);
-    s.listed = 0;
     own(l, s);
     // Who still reads the old owner posts there, and whoever empties that inbox reads this word and sends it on.
     arena_.words()[g].store(mem::word::tag(l.number) | (w & (mem::word::full_bit | mem::word::class_mask)),
@@ -164,7 +163,7 @@ void core::after_fork_child(lab* own) noexcept {
   static_cast<void>(os::register_heavy_fence());
   static_cast<void>(idle_full_.take_all(links));
   static_cast<void>(idle_empty_.take_all(links));
-  for (mem::lab_number n = 1; n <= labs_.load(order::relaxed); ++n) {
+  for (mem::lab_number n = 1; n <= labs_made(); ++n) {
     lab& l = lab_at(n);
     // A LAB whose thread was inside is torn, and so is one that was held; what lies in it stays where it is.
     if (&l != own && l.door.release_in_child()) push_idle(l, l.owned_count != 0);

@@ -12,6 +12,7 @@
 
 #include <polder/heap/polder/served_test.hpp>
 #include <polder/os/forked_test.hpp>
+#include <polder/os/lacks_test.hpp>
 #include <polder/os/pages.hpp>
 
 namespace polder::heap {
@@ -129,7 +130,7 @@ TEST(refill, a_full_span_comes_back_on_its_first_free) {
   EXPECT_FALSE(mem::word::is_full(h.word_of(held[per_span])));
   h.free(held[7]);
   EXPECT_FALSE(mem::word::is_full(h.word_of(held[0])));
-  EXPECT_TRUE(h.span_of(held[0]).listed);
+  EXPECT_EQ(h.span_of(held[0]).state, mem::span_state::partial);
   EXPECT_EQ(h.grain_of(held[0]), h.own().partial[h.span_of(held[0]).cls].first);
   h.free(held[8]);  // by the fast path now
   EXPECT_EQ(per_span - 2, h.span_of(held[0]).used);
@@ -531,7 +532,7 @@ int fill(std::size_t room, std::size_t n, int rounds) {
 }
 
 TEST(exhaustion, every_block_can_be_had_and_freed_and_had_again) {
-  if (!os::can_limit_address_space) GTEST_SKIP() << "under a sanitizer";
+  if (const char* why = os::lacks_limits()) GTEST_SKIP() << why;
   for (const std::size_t room : {40 * MiB, 300 * MiB})
     for (const std::size_t n :
          {std::size_t{2000}, 32 * KiB, std::size_t{33'000}, std::size_t{37'000}, 60 * KiB, 100 * KiB, 3 * MiB})

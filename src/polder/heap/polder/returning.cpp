@@ -32,7 +32,7 @@ void core::decay() noexcept {
 
   std::uint32_t n = sweep_from_.load(order::relaxed);
   if (n == 0 && unfinished) return;
-  const std::uint32_t made = labs_.load(order::relaxed);
+  const std::uint32_t made = labs_made();
   for (std::uint32_t swept = 0; n < made && swept < labs_a_piece;) {
     lab& l = lab_at(++n);
     if (l.door.state() != lab_state::running || l.door.active()) continue;
@@ -45,7 +45,7 @@ void core::decay() noexcept {
 
 std::size_t core::trim(lab* own) noexcept {
   if (own) sweep(*own, left::dirty);
-  for (mem::lab_number n = 1; n <= labs_.load(order::relaxed); ++n) {
+  for (mem::lab_number n = 1; n <= labs_made(); ++n) {
     lab& l = lab_at(n);
     if (&l != own && l.door.state() == lab_state::running) sweep_idle(l);
   }
@@ -59,7 +59,7 @@ std::size_t core::trim(lab* own) noexcept {
 // as it comes, and a figure that cannot be is bounded by what can.
 static std::size_t blocks_outside(const mem::span& s, unsigned cls) noexcept {
   const std::uint32_t used = glimpse(s.used);
-  const std::uint32_t hot = glimpse(s.hot);
+  const std::uint32_t hot = glimpse(s.state) == mem::span_state::hot;
   const std::uint32_t capacity = classes::usable_bytes[cls] / classes::block_size[cls];
   const std::uint32_t out = used > hot ? used - hot : 0;
   return out < capacity ? out : capacity;
@@ -108,7 +108,7 @@ statistics core::read_statistics() const noexcept {
   if (s.mapped < s.resident) s.mapped = s.resident;
   s.reserved =
       arena_.whole().bytes + std::size_t{arena_.extra_open()} * mem::chunk_size + huge + huge_.cached_bytes();
-  s.labs = labs_.load(order::relaxed);
+  s.labs = labs_made();
   for (mem::lab_number n = 1; n <= s.labs; ++n) {
     const lab& l = lab_at(n);
     const lab_state state = l.door.state();

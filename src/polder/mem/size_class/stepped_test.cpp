@@ -27,7 +27,7 @@ TEST(stepped, waste_is_bounded) {
   for (std::size_t n = 17; n <= stepped::largest; ++n) {
     const std::size_t waste = stepped::size(stepped::of(n)) - n;
     if (n <= 256) ASSERT_LT(waste, 16u) << n;
-    else if (n <= 1024) ASSERT_LE(waste * 9, stepped::size(stepped::of(n))) << n;
+    else if (n <= 8 * KiB) ASSERT_LE(waste * 9, stepped::size(stepped::of(n))) << n;
     else ASSERT_LE(waste * 5, stepped::size(stepped::of(n))) << n;
   }
 }
