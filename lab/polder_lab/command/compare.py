@@ -21,7 +21,7 @@ from polder_lab.complaint import Complaint
 from polder_lab.experiment import Experiment, Terms
 from polder_lab.launch import NOT_INHERITED, Launcher, build_launcher
 from polder_lab.progress import Bar
-from polder_lab.row import Selection, command_row, select
+from polder_lab.row import Selection, Wanted, command_row, select
 
 QUICK_SCALE = 0.4
 
@@ -67,7 +67,7 @@ def compare(command: tuple[str, ...], heaps: str, rounds: int | None, minutes: f
                 raise Complaint("--only and --threads choose from the set: they do not go with a command")
             selection = Selection([command_row(command, standard_input(stdin, scratch))], [])
         else:
-            selection = select(where, [p for text in only for p in words(text)], counts, scratch, QUICK_SCALE if quick else 1.0)
+            selection = select(where, Wanted([p for text in only for p in words(text)], counts, QUICK_SCALE if quick else 1.0), scratch)
         left_out = absent + selection.left_out
         (scratch / "runs").mkdir()
         launcher = Launcher(build_launcher(where.own), scratch / "runs")
