@@ -25,6 +25,7 @@ class Heap:
     summary: str = ""
     progress: str = ""
     package: str = ""  # Debian's, for peers
+    version: str = ""
 
     @property
     def present(self) -> bool:
@@ -84,8 +85,23 @@ def registered(place: Place) -> list[Heap]:
     return heaps
 
 
+def built_peers(place: Place) -> list[Heap]:
+    """The peers that `polder peers build` has made: a library and what it is, side by side."""
+    built = []
+    for sheet in sorted(place.peers.glob("*.json")):
+        try:
+            told = json.loads(sheet.read_text())
+            built.append(Heap(told["name"], "peer", told.get("title", ""), place.peers / told["library"], told.get("paper", ""),
+                              str(told.get("year", "")), told.get("summary", ""), version=str(told.get("version", ""))))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as why:
+            raise Complaint(f"{sheet} does not describe a peer: {why!r} (./polder peers build makes it again)") from why
+    return built
+
+
 def catalogue(place: Place) -> list[Heap]:
-    return [*registered(place), SYSTEM, *peers()]
+    """A peer that was built stands for the installed one of its name: it was made for this."""
+    built = built_peers(place)
+    return [*registered(place), SYSTEM, *built, *(peer for peer in peers() if peer.name not in {b.name for b in built})]
 
 
 def find(name: str, place: Place) -> Heap:

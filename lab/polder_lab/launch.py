@@ -27,7 +27,7 @@ NOT_INHERITED = ("LD_PRELOAD", "LD_DEBUG", "LD_DEBUG_OUTPUT")
 @dataclass(frozen=True)
 class Run:
     """seconds is the time compared: the wall time of the command, or what a workload clocked of itself. told is the
-    line of a workload; samples is memory over time, where it was asked for."""
+    line of a workload; samples is memory over time, where it was asked for; yields is what an instrument makes of them."""
 
     seconds: float
     wall: float
@@ -43,13 +43,14 @@ class Run:
     own: float = 0  # processor seconds of the launcher
     told: Mapping[str, Any] = field(default_factory=dict)
     samples: Mapping[str, Any] = field(default_factory=dict)
+    yields: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def faults(self) -> int:
         return self.minor_faults + self.major_faults
 
     def as_json(self) -> dict[str, Any]:
-        return {name: value for name, value in asdict(self).items() if name not in ("pid", "own", "told", "samples")}
+        return {name: value for name, value in asdict(self).items() if name not in ("pid", "own", "told", "samples", "yields")}
 
 
 def build_launcher(folder: Path) -> Path:

@@ -28,6 +28,7 @@ class Row:
     summary: str = ""
     preset: str | None = None
     workload: Workload | None = None
+    scale: float = 1.0  # of a program's job
     small: Row | None = None  # the same, cut down for instruments that take many times as long
 
     @property
@@ -127,7 +128,7 @@ def program_row(program: Program, executable: str, folder: Path, scale: float) -
     folder.mkdir()
     job = program.prepare(executable, folder, scale)
     return Row(program.name, "program", tuple(job.command), None, {**program.environment, **job.environment},
-               job.stdin, folder, program.summary)
+               job.stdin, folder, program.summary, scale=scale)
 
 
 def workload_rows(place: Place, wanted: Wanted, known: list[str]) -> list[Row]:
