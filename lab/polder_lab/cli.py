@@ -9,6 +9,7 @@ import sys
 
 import click
 
+from polder_lab.command.bench import bench
 from polder_lab.command.catalogue import explain, listing
 from polder_lab.command.compare import compare
 from polder_lab.command.shared import Commands, say
@@ -20,7 +21,7 @@ def app() -> None:
     """Polder's laboratory."""
 
 
-for command in (compare, listing, explain):
+for command in (compare, bench, listing, explain):
     app.add_command(command)
 
 

@@ -4,6 +4,7 @@ hand_over() {
   case $1 in
     bench | compare | conform | trace)
       need_packages $(packages_in "$root/lab/packages")
+      [ "$1" != bench ] || need_packages $(packages_in "$root/lab/packages.bench")
       need_build release polder_heaps polder-registry polder-bench
       ;;
     *) need_build release polder_heaps polder-registry ;;
