@@ -277,6 +277,15 @@ def test_built_peers_are_subjects(polder: Compare, root: Path, build: Path) -> N
         shutil.rmtree(folder)
 
 
+def test_check(polder: Compare) -> None:
+    """What it prints; whether the figures are good is the machine's affair. The fake tells the same seconds each time."""
+    done = polder("bench", "check", "--rounds", "6", extra={"FAKE_BENCH_SECONDS": "0.001"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "the launcher (pass time): +0.00 % (+0.00 % … +0.00 %)" in done.stdout
+    assert "and the sampler (pass memory)" in done.stdout
+    assert "A/A, polder against itself: 0 of 8 intervals exclude 1.0" in done.stdout
+
+
 @pytest.mark.parametrize(("arguments", "message"), [
     (("run", "--preset", "scaloc"), "there is no preset 'scaloc'; nearest: scalloc"),
     (("run", "--only", "larsen"), "nothing matches larsen; nearest: larson"),

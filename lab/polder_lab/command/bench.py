@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import signal
 import sys
 import tempfile
@@ -18,7 +19,7 @@ from click.core import ParameterSource
 from rich.console import Console
 from rich.table import Table
 
-from polder_lab import campaign, journal, machine, overview, place
+from polder_lab import campaign, journal, machine, overview, place, self_test, table
 from polder_lab import heap as heaps_of
 from polder_lab.campaign import MODES, Recorder, Settings
 from polder_lab.command.shared import Commands, brief, build_option, forget_inherited, say, terminal, thread_counts, words
@@ -225,3 +226,46 @@ def export_command(records: Path | None, csv: Path | None, parquet: Path | None,
         except OSError as why:
             raise Complaint(f"{kind}: cannot write {file}: {why}") from why
         say(f"{file}: {lines.height} repetitions, {lines.width} columns")
+
+
+@bench.command("check")
+@click.option("--rounds", type=click.IntRange(min=6), default=12, show_default=True)
+@click.option("--heap", default="polder", show_default=True, metavar="NAME", help="Measured against itself; a name or a .so path.")
+@click.option("--seed", type=int, help="Of the random order.  [default: by the clock]")
+@build_option
+def check_command(rounds: int, heap: str, seed: int | None, build: Path | None) -> None:
+    """Does the laboratory measure the heaps, and not itself? What the harness costs, and one library against itself."""
+    forget_inherited()
+    where = place.find(build.resolve() if build else None)
+    if not where.bench.exists():
+        raise Complaint(f"the workloads are not built: {where.bench} is missing")
+    one = heaps_of.find(heap, where)
+    if not one.present:
+        raise Complaint(f"{heap} is not there: {one.library}")
+    seed = time.time_ns() % 2**31 if seed is None else seed
+    quiet = machine.Quiet()
+    with tempfile.TemporaryDirectory(prefix="polder-check-") as scratch, Bar(Console(stderr=True)) as bar:
+        launcher = Launcher(build_launcher(where.own), Path(scratch))
+        found = self_test.costs(where, launcher, rounds, random.Random(seed), bar)
+        outcome = self_test.a_against_a(where, launcher, one, rounds, seed, bar)
+    console = terminal()
+    for cost in found:
+        console.print(f"{cost.what}: {percent(cost.ratio.value)} ({percent(cost.ratio.low)} … {percent(cost.ratio.high)}) of a run, "
+                      f"its own processor time {cost.own_share:.2%}: {cost.verdict}", soft_wrap=True)
+    again = outcome.heaps[0].name
+    ratios = {r.row.title: ratio for r in outcome.rows if (ratio := r.ratio(again, "seconds"))}
+    for title, ratio in ratios.items():
+        console.print(f"  {title:<36} {ratio.value:.3f}  {table.span(ratio)}" + ("" if ratio.verdict == "even" else "  excludes 1"))
+    outside = self_test.excluding(list(ratios.values()))
+    well = bool(ratios) and outside <= max(1, round(len(ratios) / 20))
+    console.print(f"A/A, {one.name} against itself: {outside} of {len(ratios)} intervals exclude 1.0"
+                  + ("" if well else f": more than {self_test.AA_EXCLUDED} of {self_test.AA_ROWS} is too many"), soft_wrap=True)
+    console.print(f"others used {quiet.others_share():.0%} of the machine meanwhile; {rounds} rounds, seed {seed}", style="dim")
+    for title, name, trouble in outcome.troubles:
+        console.print(f"FAILED    {title} under {name} {trouble}", style="bold red", markup=False, soft_wrap=True)
+    bad = outcome.troubles or not well or any(cost.verdict.startswith("ABOVE") for cost in found)
+    sys.exit(130 if outcome.interrupted else 1 if bad else 0)
+
+
+def percent(value: float | None) -> str:
+    return "?" if value is None else f"{(value - 1) * 100:+.2f} %"
