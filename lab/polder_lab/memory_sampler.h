@@ -17,7 +17,13 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-enum { sampler_most_processes = 4096, sampler_search_every = 25, sampler_search_early = 8, sampler_dear_first_ms = 30, sampler_dear_every_ms = 250 };
+enum {
+  sampler_most_processes = 4096,
+  sampler_search_every = 25,
+  sampler_search_early = 8,
+  sampler_dear_first_ms = 30,
+  sampler_dear_every_ms = 250
+};
 
 struct dear_sample {
   double at;
@@ -42,7 +48,9 @@ static void sampler_begin(struct memory_sampler* s, double start, double interva
 }
 
 /* When the next tick is due. */
-static double sampler_due(const struct memory_sampler* s) { return s->start + (double)(s->count + 1) * s->interval; }
+static double sampler_due(const struct memory_sampler* s) {
+  return s->start + (double)(s->count + 1) * s->interval;
+}
 
 static void* sampler_grown(void* list, size_t count, size_t* room, size_t size) {
   if (count < *room) return list;
