@@ -9,6 +9,7 @@ import sys
 
 import click
 
+from polder_lab.command.bench import bench
 from polder_lab.command.catalogue import explain, listing
 from polder_lab.command.compare import compare
 from polder_lab.command.peers import peers
@@ -21,7 +22,7 @@ def app() -> None:
     """Polder's laboratory."""
 
 
-for command in (compare, listing, explain, peers):
+for command in (compare, bench, listing, explain, peers):
     app.add_command(command)
 
 

@@ -1,9 +1,9 @@
 """All runs in order.
 
-First every row once under every heap: not counted; it fills the caches, proves the heap (proof.py) and sets the output
-that every later run must print. Then rounds: in each, the rows in random order, and within a row the heaps back to back
-in random order, so that the runs of a pair share the machine's mood and neither side is always first.
-A run that crashes, hangs or prints something else ends its cell, never the experiment.
+First every row once under every subject: not counted; it fills the caches, proves the heap (proof.py) and sets the
+output that every later run must print. Then rounds: in each, the rows in random order, and within a row and an instrument
+the subjects back to back in random order, so that the runs of a pair share the machine's mood and neither side is always
+first. A run that crashes, hangs or prints something else ends its cell, never the experiment.
 """
 
 from __future__ import annotations
@@ -11,25 +11,31 @@ from __future__ import annotations
 import random
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from polder_lab.heap import SYSTEM, Heap
+from polder_lab.heap import Heap
+from polder_lab.instrument import TIME, Instrument
 from polder_lab.interval import FEWEST_ROUNDS, Ratio, paired_ratio
 from polder_lab.launch import Launcher, Run
 from polder_lab.proof import witness
 from polder_lab.row import Row
 
 MOST_ROUNDS = 20
+GUESS = 0.5  # seconds of a run of which nothing is known yet
 
 
 @dataclass
 class Cell:
-    """One row under one heap. runs has one entry a finished round."""
+    """One row under one heap: the timed runs by round, in order."""
 
-    runs: list[Run] = field(default_factory=list)
+    by_round: dict[int, Run] = field(default_factory=dict)
     trouble: str = ""
+
+    @property
+    def runs(self) -> list[Run]:
+        return list(self.by_round.values())
 
     def median(self, metric: str) -> float:
         return statistics.median(float(getattr(run, metric)) for run in self.runs)
@@ -38,19 +44,19 @@ class Cell:
 @dataclass
 class RowOutcome:
     row: Row
-    cells: dict[str, Cell]
-    output_varies: bool = False  # of itself, under the system's malloc: then it cannot be compared
+    cells: dict[str, Cell]  # that of the base first
+    output_varies: bool = False  # of itself, under the base: then it cannot be compared
 
     @property
     def base(self) -> Cell:
-        return self.cells[SYSTEM.name]
+        return next(iter(self.cells.values()))
 
     def pairs(self, heap: str, metric: str) -> tuple[list[float], list[float]] | None:
         cell = self.cells[heap]
-        rounds = min(len(cell.runs), len(self.base.runs))
-        if cell.trouble or self.base.trouble or rounds == 0:
+        rounds = sorted(cell.by_round.keys() & self.base.by_round.keys())
+        if cell.trouble or self.base.trouble or not rounds:
             return None
-        return [cost(run, metric) for run in cell.runs[:rounds]], [cost(run, metric) for run in self.base.runs[:rounds]]
+        return [cost(cell.by_round[r], metric) for r in rounds], [cost(self.base.by_round[r], metric) for r in rounds]
 
     def ratio(self, heap: str, metric: str) -> Ratio | None:
         pairs = self.pairs(heap, metric)
@@ -66,7 +72,7 @@ def cost(run: Run, metric: str) -> float:
 
 @dataclass
 class Outcome:
-    heaps: list[Heap]  # without the system's
+    heaps: list[Heap]  # without the base
     rows: list[RowOutcome]
     rounds: int
     seed: int
@@ -88,121 +94,298 @@ class Watcher(Protocol):
         """done and left in seconds of measuring."""
 
 
+class Keeper:
+    """Told of each thing as soon as it is finished. This one keeps nothing."""
+
+    def before(self, number: int) -> None:
+        """Round `number` begins."""
+
+    def ran(self, instrument: str, number: int, row: Row, heap: Heap, run: Run) -> None: ...
+
+    def absent(self, what: str, why: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """A repetition that an interrupted experiment had finished."""
+
+    instrument: str
+    number: int
+    row: str
+    heap: str
+    run: Run
+
+
 @dataclass(frozen=True)
 class Terms:
     rounds: int | None  # None: as many as fit into `minutes`
     minutes: float
     limit: float
     seed: int
+    fewest: int = FEWEST_ROUNDS  # even when they do not fit
+    most: int = MOST_ROUNDS
+    punctual: bool = False  # when the minutes are over no row is begun
+    until: float = 0  # a row whose intervals are all this narrow, relative to the ratio to either side, is done
+    prove_once: bool = False  # the workloads are all one program: one proof a heap stands for all of them
+    needs_base: bool = True  # without the base a row is not worth measuring
+    longest: float | None = None  # a row whose first run under the base takes longer is left out, and named
 
 
 class Experiment:
-    def __init__(self, rows: Sequence[Row], heaps: Sequence[Heap], terms: Terms, launcher: Launcher, watcher: Watcher) -> None:
-        self.all_heaps = [SYSTEM, *heaps]
+    """subjects[0] is the base, to which the others are compared."""
+
+    def __init__(self, rows: Sequence[Row], subjects: Sequence[Heap], terms: Terms, launcher: Launcher, watcher: Watcher, *,
+                 instruments: Sequence[Instrument] = (TIME,), keeper: Keeper | None = None, earlier: Iterable[Earlier] = ()) -> None:
+        self.subjects = list(subjects)
+        self.base = self.subjects[0]
         self.terms = terms
         self.launcher = launcher
         self.watcher = watcher
+        self.instruments = list(instruments)
+        self.keeper = keeper or Keeper()
         self.lot = random.Random(terms.seed)
-        self.outcome = Outcome(list(heaps), [RowOutcome(row, {h.name: Cell() for h in self.all_heaps}) for row in rows], 0, terms.seed)
-        self.expected: dict[tuple[int, str], float] = {}  # seconds that a run of (row, heap) takes
+        self.outcome = Outcome(self.subjects[1:], [RowOutcome(row, {h.name: Cell() for h in self.subjects}) for row in rows], 0, terms.seed)
+        self.expected: dict[tuple[int, str, str], float] = {}  # seconds that a run of (row, heap, instrument) takes
         self.first: dict[int, str] = {}  # the output that each row must print
+        self.rounds: list[int] | None = None  # of each row, once it is known how long a round takes
+        self.ended: set[tuple[int, str, str]] = set()  # (row, heap, instrument) with a trouble
+        self.done: set[tuple[str, int, int, str]] = set()  # (instrument, round, row, heap)
+        self.proven: set[tuple[str, str]] = set()  # (program, heap)
         self.spent = 0.0
+        self.start = time.monotonic()
+        self.recall(earlier)
+
+    def recall(self, earlier: Iterable[Earlier]) -> None:
+        places = {result.row.id: index for index, result in enumerate(self.outcome.rows)}
+        for one in earlier:
+            if (index := places.get(one.row)) is not None and one.heap in self.outcome.rows[index].cells:
+                instrument = next((i for i in self.instruments if i.name == one.instrument), None)
+                self.done.add((one.instrument, one.number, index, one.heap))
+                if instrument is not None:
+                    self.take(instrument, one.number, index, one.heap, one.run)
 
     def run(self) -> Outcome:
         """An interruption ends it; what is finished stays."""
-        start = time.monotonic()
+        self.start = time.monotonic()
         try:
             self.warm_up()
-            self.measure(start)
+            self.measure()
         except KeyboardInterrupt:
             self.outcome.interrupted = True
-        self.outcome.seconds = time.monotonic() - start
+            for result in self.outcome.rows:
+                for cell in result.cells.values():
+                    cell.by_round.pop(self.outcome.rounds, None)
+        self.outcome.seconds = time.monotonic() - self.start
         return self.outcome
+
+    # One run.
 
     def extra(self, row: Row, heap: Heap) -> dict[str, str]:
         return {**row.extra, **heap.environment}
 
-    def launch(self, row: Row, heap: Heap, more: dict[str, str] | None = None) -> Run:
+    def launch(self, row: Row, heap: Heap, instrument: Instrument = TIME, more: dict[str, str] | None = None) -> Run:
         before = time.monotonic()
-        run = self.launcher.run(row.command, extra={**self.extra(row, heap), **(more or {})}, limit=self.terms.limit,
-                                stdin=row.stdin, folder=row.folder, result_line=row.tells)
+        run = instrument.run(self.launcher, row, {**self.extra(row, heap), **(more or {})}, self.terms.limit * instrument.slowness)
         self.spent += time.monotonic() - before
         return run
 
+    def measured(self, instrument: Instrument, number: int, index: int, heap: Heap) -> None:
+        row = self.outcome.rows[index].row
+        run = self.launch(row, heap, instrument)
+        if not run.trouble and not instrument.small:
+            run = replace(run, trouble=self.difference(index, run))
+        self.take(instrument, number, index, heap.name, run)
+        self.keeper.ran(instrument.name, number, row, heap, run)
+
+    def take(self, instrument: Instrument, number: int, index: int, name: str, run: Run) -> None:
+        cell = self.outcome.rows[index].cells[name]
+        if run.trouble:
+            self.end(index, name, instrument, run.trouble)
+            return
+        key = (index, name, instrument.name)
+        self.expected[key] = (self.expected.get(key, run.wall) + run.wall) / 2
+        if instrument is TIME:
+            cell.by_round[number] = run
+
+    def end(self, index: int, name: str, instrument: Instrument, trouble: str) -> None:
+        for other in [instrument] if instrument.foreign else self.instruments:
+            self.ended.add((index, name, other.name))
+        if not instrument.foreign:
+            self.outcome.rows[index].cells[name].trouble = trouble
+
+    # The first run of each cell.
+
     def warm_up(self) -> None:
         self.watcher.phase("warming up")
-        total = len(self.outcome.rows) * len(self.all_heaps)
-        for index, result in enumerate(self.outcome.rows):
-            for place, heap in enumerate(self.all_heaps):
-                done = index * len(self.all_heaps) + place
-                left = (total - done) * (self.spent / done if done else 1.0)
-                self.watcher.step(f"{result.row.title} under {heap.name}", self.spent, left)
-                if not (heap is not SYSTEM and result.base.trouble):
-                    self.prove(index, heap)
+        todo = list(self.unproven())
+        before = self.spent
+        for done, (index, heap) in enumerate(todo):
+            if self.serves(index, heap):
+                continue
+            result = self.outcome.rows[index]
+            left = sum(not self.serves(*later) for later in todo[done:]) * ((self.spent - before) / done if done else 1.0)
+            self.watcher.step(f"{result.row.title} under {heap.name}", self.spent, left)
+            if heap is self.base or self.worth(index):
+                self.prove(index, heap)
+
+    def unproven(self) -> Iterator[tuple[int, Heap]]:
+        """What has still something to be measured; the base comes first."""
+        for index in range(len(self.outcome.rows)):
+            for heap in self.subjects:
+                if heap is self.base or any((index, heap.name, i.name) not in self.ended for i in self.instruments):
+                    yield index, heap
+
+    def serves(self, index: int, heap: Heap) -> bool:
+        """Is another row's proof good for this one too?"""
+        row = self.outcome.rows[index].row
+        return self.terms.prove_once and row.kind == "workload" and (row.command[0], heap.name) in self.proven
+
+    def worth(self, index: int) -> bool:
+        return not (self.terms.needs_base and self.outcome.rows[index].base.trouble) and not self.left_away(index)
+
+    def left_away(self, index: int) -> bool:
+        return all((index, heap.name, i.name) in self.ended for heap in self.subjects for i in self.instruments)
 
     def prove(self, index: int, heap: Heap) -> None:
         result = self.outcome.rows[index]
-        cell = result.cells[heap.name]
         with witness(self.launcher.scratch / "witness") as seen:
-            run = self.launch(result.row, heap, seen.extra)
-            cell.trouble = run.trouble or seen.objection(heap, run.pid)
-        self.expected[index, heap.name] = run.wall
-        if heap is SYSTEM:
+            run = self.launch(result.row, heap, more=seen.extra)
+            trouble = run.trouble or seen.objection(heap, run.pid)
+        self.expected.setdefault((index, heap.name, TIME.name), run.wall)
+        if heap is self.base and not trouble:
             self.first[index] = run.output
-            if result.row.kind == "command" and not cell.trouble:
+            if result.row.kind == "command":
                 result.output_varies = self.launch(result.row, heap).output != run.output
-        elif not cell.trouble:
-            cell.trouble = self.difference(index, run)
+            if self.terms.longest is not None and run.wall > self.terms.longest:
+                self.leave_away(index, f"takes {run.wall:.0f} s, longer than {self.terms.longest:g} s")
+        trouble = trouble or self.difference(index, run)
+        if not trouble:
+            self.proven.add((result.row.command[0], heap.name))
+        else:
+            self.end(index, heap.name, TIME, trouble)
+            if (TIME.name, 0, index, heap.name) not in self.done:
+                self.keeper.ran(TIME.name, 0, result.row, heap, replace(run, trouble=trouble))
+
+    def leave_away(self, index: int, why: str) -> None:
+        self.keeper.absent(self.outcome.rows[index].row.id, why)
+        self.ended |= {(index, heap.name, i.name) for heap in self.subjects for i in self.instruments}
 
     def difference(self, index: int, run: Run) -> str:
-        """The output is compared with that of the system's malloc."""
-        same = self.outcome.rows[index].output_varies or run.output == self.first[index]
+        """The output is compared with that of the base, where it has one."""
+        same = self.outcome.rows[index].output_varies or run.output == self.first.get(index, run.output)
         return "" if same else "prints something else than under the system's malloc"
 
-    def alive(self) -> list[tuple[int, Heap]]:
-        """The cells still measured; a row whose base or whose every heap failed is not."""
-        cells = []
-        for index, result in enumerate(self.outcome.rows):
-            standing = [h for h in self.all_heaps[1:] if not result.cells[h.name].trouble]
-            if standing and not result.base.trouble:
-                cells += [(index, SYSTEM), *((index, heap) for heap in standing)]
-        return cells
+    # Rounds.
 
-    def round_seconds(self) -> float:
-        return sum(self.expected[index, heap.name] for index, heap in self.alive())
+    def standing(self, index: int, instrument: Instrument) -> list[Heap]:
+        heaps = [h for h in self.subjects if (index, h.name, instrument.name) not in self.ended]
+        if self.terms.needs_base and (self.base not in heaps or len(heaps) == 1):
+            return []
+        return heaps
 
-    def measure(self, start: float) -> None:
-        left = self.terms.minutes * 60 - (time.monotonic() - start)
-        fitting = int(left / max(self.round_seconds(), 1e-3))
-        rounds = self.terms.rounds or max(FEWEST_ROUNDS, min(MOST_ROUNDS, fitting))
-        for number in range(rounds):
-            self.watcher.phase(f"round {number + 1} of {rounds}")
-            cells = self.alive()
-            if not cells:
+    def due(self, number: int, index: int, instrument: Instrument) -> list[Heap]:
+        """Under which heaps the instrument is still to be used on the row in this round."""
+        rounds = self.rounds[index] if self.rounds else self.terms.rounds or number + 1
+        last = rounds if instrument.repeats is None else min(instrument.repeats, self.terms.rounds or instrument.repeats)
+        if number >= last or not instrument.fits(self.outcome.rows[index].row):
+            return []
+        return [h for h in self.standing(index, instrument) if (instrument.name, number, index, h.name) not in self.done]
+
+    def seconds_of(self, index: int, heap: Heap, instrument: Instrument) -> float:
+        timed = self.expected.get((index, heap.name, TIME.name), GUESS)
+        return self.expected.get((index, heap.name, instrument.name), timed * instrument.slowness)
+
+    def seconds_of_round(self, number: int) -> float:
+        return sum(self.seconds_of(index, heap, i) for index in range(len(self.outcome.rows)) for i in self.instruments
+                   for heap in self.due(number, index, i))
+
+    def timed_seconds(self, index: int) -> float:
+        return sum(self.seconds_of(index, heap, TIME) for heap in self.standing(index, TIME))
+
+    def left(self) -> float:
+        return self.terms.minutes * 60 - (time.monotonic() - self.start)
+
+    def settle_rounds(self, number: int) -> None:
+        """Fixes how many rounds each row gets, as soon as it is known how long each takes."""
+        rows = range(len(self.outcome.rows))
+        if self.terms.rounds is not None:
+            self.rounds = [self.terms.rounds for _ in rows]
+        elif all((index, heap.name, TIME.name) in self.expected for index in rows for heap in self.standing(index, TIME)):
+            aside = sum(self.seconds_of(index, heap, i) for n in range(number, 1 + max((i.repeats or 0) for i in self.instruments))
+                        for index in rows for i in self.instruments if i is not TIME for heap in self.due(n, index, i))
+            earlier = [max([number, *(1 + r for cell in self.outcome.rows[index].cells.values() for r in cell.by_round)]) for index in rows]
+            more = allot([self.timed_seconds(index) for index in rows], self.left() - aside,
+                         max(0, self.terms.fewest - min(earlier)), max(0, self.terms.most - min(earlier)),
+                         max(0, FEWEST_ROUNDS - min(earlier)))
+            self.rounds = [before + extra for before, extra in zip(earlier, more, strict=True)]
+        if self.rounds and TIME not in self.instruments:
+            self.rounds = [0 for _ in rows]
+
+    def last_round(self) -> int:
+        repeats = [min(i.repeats, self.terms.rounds or i.repeats) for i in self.instruments if i.repeats is not None]
+        return max([*(self.rounds or [1]), *repeats])
+
+    def measure(self) -> None:
+        number = 0
+        self.settle_rounds(number)
+        while number < self.last_round():
+            if not any(self.standing(index, i) for index in range(len(self.outcome.rows)) for i in self.instruments):
                 return
-            order = sorted({index for index, _ in cells})
-            self.lot.shuffle(order)
-            todo = []
-            for index in order:
-                heaps = [heap for i, heap in cells if i == index]
+            self.watcher.phase(f"round {number + 1} of {self.last_round()}" if self.rounds else f"round {number + 1}")
+            if not self.round(number):
+                return
+            number += 1
+            self.outcome.rounds = number
+            if self.rounds is None:
+                self.settle_rounds(number)
+            self.leave_narrow(number)
+
+    def round(self, number: int) -> bool:
+        """False: the time was over before the round was."""
+        order = [index for index in range(len(self.outcome.rows)) if any(self.due(number, index, i) for i in self.instruments)]
+        if order:
+            self.keeper.before(number)
+        self.lot.shuffle(order)
+        later = sum(self.seconds_of_round(n) for n in range(number + 1, self.last_round()))
+        here = self.seconds_of_round(number)
+        for at, index in enumerate(order):
+            if self.terms.punctual and self.left() <= 0:
+                if number == 0:
+                    for unbegun in order[at:]:
+                        self.keeper.absent(self.outcome.rows[unbegun].row.id, "the time was over before its turn")
+                return False
+            for instrument in self.instruments:
+                heaps = self.due(number, index, instrument)
                 self.lot.shuffle(heaps)
-                todo += [(index, heap) for heap in heaps]
-            finished: dict[tuple[int, str], Run] = {}
-            for at, (index, heap) in enumerate(todo):
-                left = sum(self.expected[i, h.name] for i, h in todo[at:]) + (rounds - number - 1) * self.round_seconds()
-                self.watcher.step(f"{self.outcome.rows[index].row.title} under {heap.name}", self.spent, left)
-                finished[index, heap.name] = self.measured(index, heap)
-            for (index, name), run in finished.items():
-                self.outcome.rows[index].cells[name].runs.append(run)
-            self.outcome.rounds = number + 1
+                for heap in heaps:
+                    self.watcher.step(f"{self.outcome.rows[index].row.title} under {heap.name}"
+                                      + ("" if instrument is TIME else f", {instrument.name}"), self.spent, max(here, 0) + later)
+                    self.measured(instrument, number, index, heap)
+                    here -= self.seconds_of(index, heap, instrument)
+        return True
 
-    def measured(self, index: int, heap: Heap) -> Run:
-        run = self.launch(self.outcome.rows[index].row, heap)
-        problem = run.trouble or self.difference(index, run)
-        if problem:
-            self.outcome.rows[index].cells[heap.name].trouble = problem
-            return replace(run, trouble=problem)
-        self.expected[index, heap.name] = (self.expected[index, heap.name] + run.wall) / 2
-        return run
+    def leave_narrow(self, number: int) -> None:
+        if self.terms.until and self.rounds:
+            for index, result in enumerate(self.outcome.rows):
+                if narrow(result, self.terms.until):
+                    self.rounds[index] = min(self.rounds[index], number)
 
 
+def narrow(result: RowOutcome, until: float) -> bool:
+    """Are the intervals of all the row's ratios no wider than `until` of the ratio, to either side?"""
+    ratios = [ratio for name in list(result.cells)[1:] if (ratio := result.ratio(name, "seconds"))]
+    return bool(ratios) and all(r.low is not None and r.high is not None and (r.high - r.low) / 2 <= until * r.value for r in ratios)
+
+
+def allot(costs: Sequence[float], seconds: float, fewest: int, most: int, wanted: int) -> list[int]:
+    """Rounds for rows of which one round costs so much: the same number for all where `wanted` fit, since fewer say
+    little; where not even those do, first the fewest for all, then as many as wanted for the cheap ones first."""
+    fitting = int(seconds / max(sum(costs), 1e-3))
+    rounds = [max(fewest, min(most, fitting))] * len(costs)
+    left = seconds - sum(costs) * (rounds[0] if rounds else 0)
+    for index in sorted(range(len(costs)), key=lambda i: costs[i]):
+        extra = wanted - rounds[index]
+        if extra > 0 and left >= extra * costs[index]:
+            rounds[index] += extra
+            left -= extra * costs[index]
+    return rounds

@@ -1,6 +1,7 @@
 /* Runs one command once and prints what it cost, as one JSON line.
  *
- *   launch --limit SECONDS --input FILE --output FILE --errors FILE [--set NAME=VALUE]... -- CMD ARGS...
+ *   launch --limit SECONDS --input FILE --output FILE --errors FILE [--set NAME=VALUE]...
+ *          [--sample MILLISECONDS --samples FILE] -- CMD ARGS...
  *
  * Why a program of its own, and in C: Linux keeps a process's peak resident size across exec, so a command started
  * straight from Python would never seem smaller than Python. From here the floor is this program's own 1.5 MB.
@@ -8,7 +9,8 @@
  * never in the harness.
  *
  * The command leads a process group; this process is the reaper of everything the command leaves behind. Costs are
- * those of the whole tree: faults and processor time are sums, peak_rss is that of the LARGEST single process.
+ * those of the whole tree: faults and processor time are sums, peak_rss is that of the LARGEST single process; `own` is
+ * the processor time of this program. With --sample it also looks at the tree's memory from time to time.
  * Exit status: 0 when a report was printed (also when the command failed), 2 when nothing could be run.
  */
 #define _GNU_SOURCE
@@ -23,6 +25,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "memory_sampler.h"
 
 extern char** environ;
 
@@ -59,8 +63,8 @@ static int end_descendants(pid_t group) {
 }
 
 int main(int argc, char** argv) {
-  double limit = 60;
-  const char *input = "/dev/null", *output = "/dev/null", *errors = "/dev/null";
+  double limit = 60, interval = 0;
+  const char *input = "/dev/null", *output = "/dev/null", *errors = "/dev/null", *samples = "/dev/null";
   char* set[64];
   int sets = 0;
   int i = 1;
@@ -69,6 +73,8 @@ int main(int argc, char** argv) {
     else if (strcmp(argv[i], "--input") == 0) input = argv[i + 1];
     else if (strcmp(argv[i], "--output") == 0) output = argv[i + 1];
     else if (strcmp(argv[i], "--errors") == 0) errors = argv[i + 1];
+    else if (strcmp(argv[i], "--sample") == 0) interval = atof(argv[i + 1]) / 1000;
+    else if (strcmp(argv[i], "--samples") == 0) samples = argv[i + 1];
     else if (strcmp(argv[i], "--set") == 0 && sets < 64) set[sets++] = argv[i + 1];
     else {
       fprintf(stderr, "launch: what is %s?\n", argv[i]);
@@ -119,6 +125,8 @@ int main(int argc, char** argv) {
   setpgid(command_id, command_id);
   close(refusal[1]);
 
+  static struct memory_sampler sampler;
+  sampler_begin(&sampler, start, interval);
   int status = 0, hung = 0, interrupted = 0;
   double stop = start;
   for (;;) {
@@ -133,6 +141,11 @@ int main(int argc, char** argv) {
       stop = now();
       break;
     }
+    if (interval > 0) {
+      if (sampler_due(&sampler) <= stop) sampler_tick(&sampler, stop);
+      double until_due = sampler_due(&sampler) - now();
+      if (until_due < left) left = until_due > 0 ? until_due : 0;
+    }
     struct timespec patience = {(time_t)left, (long)((left - (double)(time_t)left) * 1e9)};
     int caught = sigtimedwait(&watched, NULL, &patience);
     interrupted = caught == SIGTERM || caught == SIGINT;
@@ -145,14 +158,16 @@ int main(int argc, char** argv) {
     return fail("cannot run", command[0]);
   }
   if (interrupted) return 2;
-  struct rusage used;
+  if (interval > 0 && sampler_write(&sampler, samples) != 0) return fail("write", samples);
+  struct rusage used, own;
   getrusage(RUSAGE_CHILDREN, &used);
+  getrusage(RUSAGE_SELF, &own);
   printf(
       "{\"pid\": %d, \"wall\": %.9f, \"user\": %.6f, \"system\": %.6f, \"peak_rss\": %lld, \"minor_faults\": %ld, "
-      "\"major_faults\": %ld, \"exit\": %d, \"signal\": %d, \"hung\": %s, \"left_behind\": %d}\n",
+      "\"major_faults\": %ld, \"exit\": %d, \"signal\": %d, \"hung\": %s, \"left_behind\": %d, \"own\": %.6f}\n",
       (int)command_id, stop - start, seconds(used.ru_utime), seconds(used.ru_stime),
       (long long)used.ru_maxrss * 1024, used.ru_minflt, used.ru_majflt,
       WIFEXITED(status) ? WEXITSTATUS(status) : -1, WIFSIGNALED(status) ? WTERMSIG(status) : 0,
-      hung ? "true" : "false", left_behind);
+      hung ? "true" : "false", left_behind, seconds(own.ru_utime) + seconds(own.ru_stime));
   return 0;
 }

@@ -1,4 +1,5 @@
-"""One run of one command: what it cost, what it printed, whether it went well. The measuring itself is launch.c."""
+"""One run of one command: what it cost, what it printed, whether it went well. The measuring itself is launch.c, and
+memory over time memory_sampler.h."""
 
 from __future__ import annotations
 
@@ -10,13 +11,14 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from polder_lab.complaint import Complaint
 
 SOURCE = Path(__file__).with_name("launch.c")
+SAMPLER = Path(__file__).with_name("memory_sampler.h")
 
 # Never inherited by a measured command: they would change the heap of both sides, or of one.
 NOT_INHERITED = ("LD_PRELOAD", "LD_DEBUG", "LD_DEBUG_OUTPUT")
@@ -24,7 +26,8 @@ NOT_INHERITED = ("LD_PRELOAD", "LD_DEBUG", "LD_DEBUG_OUTPUT")
 
 @dataclass(frozen=True)
 class Run:
-    """seconds is the time compared: the wall time of the command, or what a workload clocked of itself."""
+    """seconds is the time compared: the wall time of the command, or what a workload clocked of itself. told is the
+    line of a workload; samples is memory over time, where it was asked for; yields is what an instrument makes of them."""
 
     seconds: float
     wall: float
@@ -37,20 +40,22 @@ class Run:
     operations: int | None = None
     trouble: str = ""
     pid: int = 0
+    own: float = 0  # processor seconds of the launcher
+    told: Mapping[str, Any] = field(default_factory=dict)
+    samples: Mapping[str, Any] = field(default_factory=dict)
+    yields: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def faults(self) -> int:
         return self.minor_faults + self.major_faults
 
     def as_json(self) -> dict[str, Any]:
-        told = asdict(self)
-        del told["pid"]
-        return told
+        return {name: value for name, value in asdict(self).items() if name not in ("pid", "own", "told", "samples", "yields")}
 
 
 def build_launcher(folder: Path) -> Path:
     """Compiles launch.c, once for each text of it."""
-    digest = hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:12]
+    digest = hashlib.sha256(SOURCE.read_bytes() + SAMPLER.read_bytes()).hexdigest()[:12]
     program = folder / f"launch-{digest}"
     if program.exists():
         return program
@@ -74,25 +79,37 @@ class Launcher:
         self.environment = {k: v for k, v in os.environ.items() if k not in NOT_INHERITED}
 
     def run(self, command: Sequence[str], *, extra: Mapping[str, str] | None = None, limit: float = 60,
-            stdin: str = "/dev/null", folder: Path | None = None, result_line: bool = False) -> Run:
+            stdin: str = "/dev/null", folder: Path | None = None, result_line: bool = False, sample: float = 0) -> Run:
         """extra is put into the environment of the command alone. result_line: the command is a workload, which
-        prints its result as one JSON line and checks itself, or a job that tells its own time (job/clocked.py)."""
-        output, errors = self.scratch / "output", self.scratch / "errors"
+        prints its result as one JSON line and checks itself, or a job that tells its own time (job/clocked.py). sample:
+        memory is looked at every so many seconds."""
+        output, errors, samples = self.scratch / "output", self.scratch / "errors", self.scratch / "samples"
         call = [str(self.program), "--limit", str(limit), "--input", stdin, "--output", str(output), "--errors", str(errors)]
         for name, value in (extra or {}).items():
             call += ["--set", f"{name}={value}"]
+        if sample:
+            call += ["--sample", str(sample * 1000), "--samples", str(samples)]
         done = subprocess.run([*call, "--", *command], capture_output=True, text=True, env=self.environment, cwd=folder)
         if done.returncode != 0:
             raise Complaint(done.stderr.strip().removeprefix("launch: ") or f"cannot run {command[0]}")
         told = json.loads(done.stdout)
         run = Run(seconds=told["wall"], wall=told["wall"], user=told["user"], system=told["system"], peak_rss=told["peak_rss"],
                   minor_faults=told["minor_faults"], major_faults=told["major_faults"], output="",
-                  trouble=trouble(told, limit, last_words(errors)), pid=told["pid"])
+                  trouble=trouble(told, limit, last_words(errors)), pid=told["pid"], own=told["own"],
+                  samples=read_samples(samples, sample) if sample else {})
         try:
-            return with_result(run, output) if result_line else Run(**{**asdict(run), "output": digest(output)})
+            return with_result(run, output) if result_line else replace(run, output=digest(output))
         finally:
-            output.unlink(missing_ok=True)
-            errors.unlink(missing_ok=True)
+            for file in (output, errors, samples):
+                file.unlink(missing_ok=True)
+
+
+def read_samples(file: Path, interval: float) -> dict[str, Any]:
+    told: dict[str, Any] = {"interval": interval, "rss": [], "pss": [], "page_tables": []}
+    for line in file.read_text().splitlines():
+        kind, *numbers = line.split()
+        told[kind].append(int(numbers[0]) if kind == "rss" else [float(numbers[0]), int(numbers[1])])
+    return told
 
 
 def trouble(told: Mapping[str, Any], limit: float, words: str) -> str:
@@ -131,12 +148,11 @@ def with_result(run: Run, output: Path) -> Run:
     try:
         result = json.loads(lines[-1])
         if run.trouble or not result.get("ok", True):
-            return Run(**{**asdict(run), "trouble": joined(run.trouble, result.get("why") or "")
-                          or "the workload reports a failure"})
-        return Run(**{**asdict(run), "seconds": float(result["seconds"]), "operations": result.get("operations"),
-                      "peak_rss": int(result["peak_rss_kb"]) * 1024, "output": result.get("digest", "")})
-    except (IndexError, ValueError, KeyError, TypeError):
-        return Run(**{**asdict(run), "trouble": run.trouble or "the workload printed no result"})
+            return replace(run, trouble=joined(run.trouble, result.get("why") or "") or "the workload reports a failure")
+        return replace(run, seconds=float(result["seconds"]), operations=result.get("operations"),
+                       peak_rss=int(result["peak_rss_kb"]) * 1024, output=result.get("digest", ""), told=result)
+    except (IndexError, ValueError, KeyError, TypeError, AttributeError):
+        return replace(run, trouble=run.trouble or "the workload printed no result")
 
 
 def joined(trouble: str, why: str) -> str:

@@ -37,5 +37,8 @@ class Bar:
         if not self.live:
             self.console.print(text, highlight=False)
 
+    def warn(self, text: str) -> None:
+        self.console.print(text, style="yellow", highlight=False, markup=False, soft_wrap=True)
+
     def step(self, what: str, done: float, left: float) -> None:
         self.bar.update(self.task, completed=done, total=max(done + left, 1e-6), left=clock(left), what=what)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import fnmatch
-import json
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from polder_lab.complaint import Complaint, nearest
 from polder_lab.place import Place
 from polder_lab.program import PROGRAMS
+from polder_lab.program.described import Program
+from polder_lab.workload import QUICK, Workload, check_preset, listed
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,14 @@ class Row:
     folder: Path | None = None
     summary: str = ""
     clocks_itself: bool = False  # it prints a result line, as a workload does
+    preset: str | None = None
+    workload: Workload | None = None
+    scale: float = 1.0  # of a program's job
+    small: Row | None = None  # the same, cut down for instruments that take many times as long
+
+    @property
+    def id(self) -> str:
+        return full_name(self.name, self.threads, self.preset)
 
     @property
     def tells(self) -> bool:
@@ -34,24 +42,51 @@ class Row:
 
     @property
     def title(self) -> str:
-        return self.name if self.threads is None else f"{self.name} ×{self.threads}"
+        named = self.name if self.preset is None else f"{self.name}:{self.preset}"
+        return named if self.threads is None else f"{named} ×{self.threads}"
 
     def as_json(self) -> dict[str, Any]:
         return {"name": self.name, "kind": self.kind, "threads": self.threads, "command": list(self.command),
                 "environment": dict(self.extra), "summary": self.summary}
 
 
-def matches(row_name: str, threads: int | None, patterns: Sequence[str]) -> bool:
-    """A pattern is part of a name, or has * and ?; larson/8 means that thread count."""
+def full_name(name: str, threads: int | None, preset: str | None = None) -> str:
+    """larson/8, with a preset larson:scalloc/8, a program just redis."""
+    return name + (f":{preset}" if preset else "") + (f"/{threads}" if threads is not None else "")
+
+
+def matches(row_name: str, threads: int | None, patterns: Sequence[str], preset: str | None = None) -> bool:
+    """A pattern is part of a name, or has * and ?; larson/8 means that thread count, whatever the preset, and
+    larson:scalloc that preset, whatever the thread count."""
     if not patterns:
         return True
-    full = row_name if threads is None else f"{row_name}/{threads}"
-    return any(fnmatch.fnmatch(full, p) or fnmatch.fnmatch(row_name, p) or (not set("*?[") & set(p) and in_name(p, row_name, full))
-               for p in patterns)
+    names = [full_name(row_name, t, p) for t in {threads, None} for p in {preset, None}]
+    return any(any(fnmatch.fnmatch(name, p) for name in names) if set("*?[") & set(p)
+               else any(in_name(p, name) for name in names) for p in patterns)
 
 
-def in_name(pattern: str, name: str, full: str) -> bool:
-    return full == pattern or full.endswith(pattern) if "/" in pattern else pattern in name
+def in_name(pattern: str, name: str) -> bool:
+    return name == pattern or (name.endswith(pattern) if "/" in pattern else pattern in name.split("/")[0])
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which rows, and at what size."""
+
+    only: Sequence[str] = ()
+    threads: Sequence[int] = (1, 2, 8)
+    scale: float = 1.0  # of the programs' jobs
+    preset: str | None = None  # of the workloads; those that have none of that name are left away
+    papers: bool = False  # the papers' presets as well
+    small: bool = False  # with the smaller sister of each row
+    seed: int | None = None  # of the workloads' own random numbers
+    of: str = "bench"  # the set that is taken where `only` names nothing: compare or bench
+
+    def presets(self, workload: Workload) -> list[str | None]:
+        if self.preset is not None:
+            return [self.preset] if self.preset == QUICK or self.preset in workload.presets else []
+        named = [p for p in workload.presets if any(":" in word and matches(workload.name, None, [word], p) for word in self.only)]
+        return [None, *dict.fromkeys([*named, *(workload.of_papers if self.papers else [])])]
 
 
 @dataclass(frozen=True)
@@ -60,50 +95,72 @@ class Selection:
     left_out: list[str]  # a line for each thing that is not there
 
 
-def workload_names(place: Place) -> dict[str, str]:
-    """Name and title of each workload of the built polder-bench."""
-    try:
-        told = subprocess.run([place.bench, "list", "--json"], capture_output=True, text=True, timeout=20, check=True).stdout
-        listed = json.loads(told)
-    except (OSError, subprocess.SubprocessError, ValueError) as why:
-        raise Complaint(f"{place.bench} does not list its workloads: {why}") from why
-    entries = listed["workloads"] if isinstance(listed, dict) else listed
-    return {entry["name"]: entry.get("title", "") for entry in entries}
+SMALL_SCALE = 0.1
+
+# The workloads of `compare`, which is to take five minutes: the classic ones, and large, growing, cleared and mixed blocks.
+COMPARED = frozenset({"threadtest", "linux_scalability", "larson", "producer_consumer", "lock_free_producer_consumer", "object_sizes",
+                      "large_blocks", "realloc_growth", "calloc_zero", "mixed"})
 
 
-def select(place: Place, only: Sequence[str], threads: Sequence[int], scratch: Path, scale: float,
-           program_set: str = "compare") -> Selection:
-    rows: list[Row] = []
+def select(place: Place, wanted: Wanted, scratch: Path) -> Selection:
     left_out: list[str] = []
     known: list[str] = []
+    rows = program_rows(wanted, scratch, known, left_out)
+    if place.bench.exists():
+        rows += workload_rows(place, wanted, known)
+    else:
+        left_out.append(f"the threaded workloads: {place.bench} is not built")
+    because = "".join(f"\n  {line}" for line in left_out)
+    if not rows and wanted.only:
+        near = dict.fromkeys(name for pattern in wanted.only for name in nearest(pattern, [*known, *(k.split("/")[0] for k in known)]))
+        raise Complaint(f"nothing matches {', '.join(wanted.only)}; nearest: {', '.join(near)}{because}")
+    if not rows:
+        raise Complaint(f"nothing to measure{because}")
+    return Selection(rows, left_out)
+
+
+def program_rows(wanted: Wanted, scratch: Path, known: list[str], left_out: list[str]) -> list[Row]:
+    rows = []
     for program in PROGRAMS:
         known.append(program.name)
-        if not matches(program.name, None, only) or not (only or program_set in program.sets):
+        if wanted.preset not in (None, QUICK) or not matches(program.name, None, wanted.only):
+            continue
+        if not wanted.only and wanted.of not in program.sets:
             continue
         executable = program.executable()
         if executable is None:
             left_out.append(f"{program.name}: {program.executables[0]} is not installed (apt-get install {program.package})")
             continue
-        folder = scratch / program.name
-        folder.mkdir()
-        job = program.prepare(executable, folder, scale)
-        rows.append(Row(program.name, "program", tuple(job.command), None, {**program.environment, **job.environment},
-                        job.stdin, folder, program.summary, program.clocks_itself))
-    if place.bench.exists():
-        for name, title in workload_names(place).items():
-            for count in threads:
-                known.append(f"{name}/{count}")
-                if matches(name, count, only):
-                    rows.append(Row(name, "workload", (str(place.bench), "run", name, "--threads", str(count)), count, summary=title))
-    else:
-        left_out.append(f"the threaded workloads: {place.bench} is not built")
-    if not rows and only:
-        near = dict.fromkeys(name for pattern in only for name in nearest(pattern, [*known, *(k.split("/")[0] for k in known)]))
-        because = "".join(f"\n  {line}" for line in left_out)
-        raise Complaint(f"nothing matches {', '.join(only)}; nearest: {', '.join(near)}{because}")
-    if not rows:
-        raise Complaint("nothing to measure" + "".join(f"\n  {line}" for line in left_out))
-    return Selection(rows, left_out)
+        small = program_row(program, executable, scratch / f"{program.name}.small", SMALL_SCALE) if wanted.small else None
+        rows.append(replace(program_row(program, executable, scratch / program.name, wanted.scale), small=small))
+    return rows
+
+
+def program_row(program: Program, executable: str, folder: Path, scale: float) -> Row:
+    folder.mkdir()
+    job = program.prepare(executable, folder, scale)
+    return Row(program.name, "program", tuple(job.command), None, {**program.environment, **job.environment},
+               job.stdin, folder, program.summary, scale=scale)
+
+
+def workload_rows(place: Place, wanted: Wanted, known: list[str]) -> list[Row]:
+    rows = []
+    workloads = listed(place)
+    if wanted.preset is not None:
+        check_preset(wanted.preset, workloads)
+    for workload in workloads:
+        if not wanted.only and wanted.of == "compare" and workload.name not in COMPARED:
+            continue
+        for preset in wanted.presets(workload):
+            for count in wanted.threads:
+                known.append(full_name(workload.name, count, preset))
+                if count > workload.most_threads or not matches(workload.name, count, wanted.only, preset):
+                    continue
+                row = Row(workload.name, "workload", workload.command(place.bench, count, preset, wanted.seed), count,
+                          summary=workload.title, preset=preset, workload=workload)
+                small = replace(row, command=workload.command(place.bench, count, QUICK, wanted.seed))
+                rows.append(replace(row, small=small if wanted.small else None))
+    return rows
 
 
 def command_row(command: Sequence[str], stdin: str) -> Row:

@@ -69,8 +69,9 @@ def polder(build: Path, environment: dict[str, str]) -> Compare:
 
     def call(*arguments: str, extra: dict[str, str] | None = None,
              stdin: int | None = subprocess.DEVNULL) -> subprocess.CompletedProcess[str]:
-        command, *rest = arguments
-        where = [command, *rest[:1], "--build", str(build), *rest[1:]] if command == "list" else [command, "--build", str(build), *rest]
+        command = arguments[0]
+        words = 2 if command in ("list", "bench") else 1
+        where = [*arguments[:words], "--build", str(build), *arguments[words:]]
         return subprocess.run([sys.executable, "-m", "polder_lab", *where], capture_output=True, text=True, stdin=stdin,
                               env={**environment, **(extra or {})}, timeout=100)
 

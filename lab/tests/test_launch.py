@@ -84,3 +84,22 @@ def test_a_result_line_is_read(launcher: Launcher) -> None:
     assert launcher.run(["true"], result_line=True).trouble == "the workload printed no result"
     lost = launcher.run(["echo", '{"ok": false, "why": "1 block was lost"}'], result_line=True)
     assert lost.trouble == "1 block was lost"
+
+
+GROWS = "import time; a = []\nfor _ in range(6): a.append(bytearray(20 << 20)); time.sleep(0.06)"
+
+
+@pytest.mark.parametrize("command", [[sys.executable, "-S", "-c", GROWS], ["sh", "-c", f"{sys.executable} -S -c '{GROWS}'; true"]],
+                         ids=["alone", "a child"])
+def test_memory_over_time(launcher: Launcher, command: list[str]) -> None:
+    run = launcher.run(command, sample=0.01)
+    rss = run.samples["rss"]
+    assert len(rss) == pytest.approx(run.wall / 0.01, rel=0.1, abs=3), "a regular grid, however late a tick came"
+    growing = rss[:rss.index(max(rss))]
+    assert growing == sorted(growing)
+    assert len(growing) > len(rss) / 2
+    assert max(rss) == pytest.approx(run.peak_rss, rel=0.05)
+    assert 20 << 20 < rss[len(rss) // 3] < 100 << 20
+    assert 0 < run.samples["pss"][-1][1] <= max(rss)
+    assert 0 < run.samples["page_tables"][-1][1] < 10 << 20
+    assert launcher.run([command[0], "-c", "exit 0"]).samples == {}

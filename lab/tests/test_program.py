@@ -13,7 +13,7 @@ from polder_lab.program import PROGRAMS
 from polder_lab.program.described import Program
 from polder_lab.program.prepared import SCRIPTS
 from polder_lab.proof import witness
-from polder_lab.row import select
+from polder_lab.row import Wanted, select
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
@@ -98,10 +98,10 @@ def test_compare_takes_its_own_set(build: Path, tmp_path: Path) -> None:
     place = Place(tmp_path, build)
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
-    compared = {row.name for row in select(place, [], [1], tmp_path / "a", 0.05).rows}
+    compared = {row.name for row in select(place, Wanted((), [1], 0.05, of="compare"), tmp_path / "a").rows}
     assert not compared & {p.name for p in PROGRAMS if "compare" not in p.sets}
     named = next(p for p in PROGRAMS if "compare" not in p.sets and p.executable())
-    assert [row.name for row in select(place, [named.name], [1], tmp_path / "b", 0.05).rows] == [named.name]
+    assert [row.name for row in select(place, Wanted([named.name], [1], 0.05, of="compare"), tmp_path / "b").rows] == [named.name]
 
 
 def test_names_are_unique() -> None:

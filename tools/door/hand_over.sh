@@ -3,7 +3,8 @@
 hand_over() {
   case $1 in
     bench | compare | conform | trace)
-      need_packages $(packages_in "$root/lab/packages") $([ "$1" != bench ] || packages_in "$root/lab/packages.bench")
+      need_packages $(packages_in "$root/lab/packages")
+      [ "$1" != bench ] || need_packages $(packages_in "$root/lab/packages.bench")
       need_build release polder_heaps polder-registry polder-bench
       ;;
     peers) [ "${2-}" != build ] || need_build release polder-registry polder-bench ;;

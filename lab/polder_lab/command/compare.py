@@ -16,12 +16,12 @@ from rich.console import Console
 
 from polder_lab import heap as heaps_of
 from polder_lab import machine, place, record, table
-from polder_lab.command.shared import build_option, say, terminal, thread_counts, words
+from polder_lab.command.shared import brief, build_option, forget_inherited, say, terminal, thread_counts, words
 from polder_lab.complaint import Complaint
 from polder_lab.experiment import Experiment, Terms
-from polder_lab.launch import NOT_INHERITED, Launcher, build_launcher
+from polder_lab.launch import Launcher, build_launcher
 from polder_lab.progress import Bar
-from polder_lab.row import Selection, command_row, select
+from polder_lab.row import Selection, Wanted, command_row, select
 
 QUICK_SCALE = 0.4
 
@@ -49,7 +49,7 @@ def compare(command: tuple[str, ...], heaps: str, rounds: int | None, minutes: f
 
     With -- CMD ARGS… that command is measured instead.
     """
-    inherited = [name for name in NOT_INHERITED if os.environ.pop(name, "")]  # nor may our own helpers have them
+    inherited = forget_inherited()
     where = place.find(build.resolve() if build else None)
     if json_file and str(json_file) != "-" and not json_file.resolve().parent.is_dir():
         raise Complaint(f"--json: there is no folder {json_file.resolve().parent}")
@@ -67,13 +67,13 @@ def compare(command: tuple[str, ...], heaps: str, rounds: int | None, minutes: f
                 raise Complaint("--only and --threads choose from the set: they do not go with a command")
             selection = Selection([command_row(command, standard_input(stdin, scratch))], [])
         else:
-            selection = select(where, [p for text in only for p in words(text)], counts, scratch, QUICK_SCALE if quick else 1.0)
+            selection = select(where, Wanted([p for text in only for p in words(text)], counts, QUICK_SCALE if quick else 1.0, of="compare"), scratch)
         left_out = absent + selection.left_out
         (scratch / "runs").mkdir()
         launcher = Launcher(build_launcher(where.own), scratch / "runs")
         quiet = machine.Quiet()
         with Bar(Console(stderr=True)) as bar:
-            outcome = Experiment(selection.rows, chosen, terms, launcher, bar).run()
+            outcome = Experiment(selection.rows, [heaps_of.SYSTEM, *chosen], terms, launcher, bar).run()
         outcome.others_share = quiet.others_share()
     settings: dict[str, Any] = {"heaps": heaps, "quick": quick, "only": list(only), "threads": counts, "limit": terms.limit}
     told = json.dumps(record.as_json(outcome, about, settings, left_out), indent=1)
@@ -104,9 +104,3 @@ def standard_input(given: Path | None, scratch: Path) -> str:
     if stat.S_ISFIFO(mode):
         say("standard input is a pipe and cannot be read again and again: the command gets an empty one (use --input FILE)", "yellow")
     return "/dev/null"
-
-
-def brief(about: dict[str, Any]) -> str:
-    return (f"{about['cpu']}, {about['cores']} cores, Linux {about['kernel']}, {about['distribution']}, {about['libc']}, "
-            f"huge pages {about['transparent_huge_pages'] or 'unknown'}, commit {about['commit'][:10] or 'unknown'}"
-            f"{' with changes' if about['uncommitted_changes'] else ''}")

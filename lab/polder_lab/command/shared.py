@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
 
 from polder_lab import table
 from polder_lab.complaint import Complaint, nearest
+from polder_lab.launch import NOT_INHERITED
 
 
 class Commands(click.Group):
@@ -43,3 +46,14 @@ def thread_counts(text: str) -> list[int]:
 def terminal() -> Console:
     console = Console(highlight=False)
     return Console(highlight=False, width=max(table.WIDTH + 20, console.width))
+
+
+def brief(about: dict[str, Any]) -> str:
+    return (f"{about['cpu']}, {about['cores']} cores, Linux {about['kernel']}, {about['distribution']}, {about['libc']}, "
+            f"huge pages {about['transparent_huge_pages'] or 'unknown'}, commit {about['commit'][:10] or 'unknown'}"
+            f"{' with changes' if about['uncommitted_changes'] else ''}")
+
+
+def forget_inherited() -> list[str]:
+    """Takes what is never handed on to a measured command out of our own helpers' environment too; their names."""
+    return [name for name in NOT_INHERITED if os.environ.pop(name, "")]

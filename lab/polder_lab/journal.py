@@ -1,0 +1,92 @@
+"""The file of records of an experiment: one JSON object a line (docs/design/0002-laboratory.md).
+
+A line is written whole as soon as its repetition is finished. If that fails - a full disk, a limit - what was written of
+it is cut off again and all lines before it stand. A last line that was cut off by a kill is no record.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from polder_lab.complaint import Complaint
+
+FORMAT = 1
+SUFFIX = ".jsonl"
+
+Record = Mapping[str, Any]
+
+
+class Journal:
+    def __init__(self, file: Path, *, again: bool = False) -> None:
+        """again: the file is there and is continued."""
+        self.file = file
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            self.descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | (0 if again else os.O_CREAT | os.O_EXCL), 0o644)
+            if again:
+                os.ftruncate(self.descriptor, whole_lines(file.read_bytes()))
+        except OSError as why:
+            raise Complaint(f"cannot write {file}: {why.strerror}") from why
+
+    def write(self, record: Record) -> None:
+        line = json.dumps(record, separators=(",", ":")).encode() + b"\n"
+        end = os.fstat(self.descriptor).st_size
+        try:
+            written = 0
+            while written < len(line):
+                written += os.write(self.descriptor, line[written:])
+        except OSError as why:
+            os.ftruncate(self.descriptor, end)
+            raise Complaint(f"cannot write {self.file}: {why.strerror}; what was finished before is in it, "
+                            "and --resume continues it") from why
+
+    def sync(self) -> None:
+        """What is written stays, even if the machine stops."""
+        os.fsync(self.descriptor)
+
+    def close(self) -> None:
+        os.close(self.descriptor)
+
+
+def whole_lines(content: bytes) -> int:
+    """How much of it are finished lines."""
+    end = content.rfind(b"\n") + 1
+    last = content[:end].rstrip(b"\n").rfind(b"\n") + 1
+    try:
+        json.loads(content[last:end] or b"{}")
+    except ValueError:
+        return last
+    return end
+
+
+def read(file: Path) -> list[Record]:
+    """All records; the first is the experiment."""
+    try:
+        content = file.read_bytes()
+    except OSError as why:
+        raise Complaint(f"cannot read {file}: {why.strerror}") from why
+    records: list[Record] = []
+    for number, line in enumerate(content[:whole_lines(content)].splitlines(), 1):
+        try:
+            record = json.loads(line)
+            if not isinstance(record, dict) or "record" not in record:
+                raise ValueError("no record")
+        except ValueError as why:
+            raise Complaint(f"{file}, line {number} is not a record of an experiment: {why}") from why
+        records.append(record)
+    if not records or records[0]["record"] != "experiment":
+        raise Complaint(f"{file} is not the record of an experiment")
+    if records[0].get("format") != FORMAT:
+        raise Complaint(f"{file} has format {records[0].get('format')}; this reads {FORMAT}")
+    return records
+
+
+def newest(folder: Path) -> Path:
+    files = sorted(folder.glob(f"*{SUFFIX}"), key=lambda file: file.stat().st_mtime)
+    if not files:
+        raise Complaint(f"there is no experiment in {folder} (./polder bench run makes one)")
+    return files[-1]

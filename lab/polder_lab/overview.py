@@ -1,0 +1,58 @@
+"""A compact table of an experiment with many subjects: row × subject, time over that of the system's malloc."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.table import Table
+from rich.text import Text
+
+from polder_lab import table
+from polder_lab.experiment import Cell, Outcome, RowOutcome
+from polder_lab.interval import geometric_mean, median
+
+LEGEND = ("Time over that under the system's malloc, below 1 is better: green or red where the whole 95 % interval lies on one side "
+          "of 1, dim where it does not or where fewer than 6 rounds give none. The last lines are geometric means.")
+
+FEWEST_FOR_A_SPREAD = 3
+
+
+def base_time(cell: Cell) -> str:
+    if cell.trouble or not cell.runs:
+        return table.SHORT.get(cell.trouble.split(":")[0].split(" ")[0], "fails") if cell.trouble else ""
+    seconds = median([run.seconds for run in cell.runs])
+    if len(cell.runs) < FEWEST_FOR_A_SPREAD or not seconds.value:
+        return table.seconds(cell)
+    return f"{table.seconds(cell)} ±{(seconds.high - seconds.low) / 2 / seconds.value:.0%}"
+
+
+def ratio_cell(result: RowOutcome, heap: str) -> Text:
+    if result.cells[heap].trouble or result.base.trouble:
+        return Text(table.told(result.base, result.cells[heap]), "bold red")
+    ratio = result.ratio(heap, "seconds")
+    if ratio is None:
+        return Text("")
+    return Text(table.value(ratio), table.STYLES.get(ratio.verdict, "dim"))
+
+
+def mean(rows: Sequence[RowOutcome], heap: str, metric: str) -> str:
+    values = [ratio.value for row in rows if (ratio := row.ratio(heap, metric))]
+    return f"{geometric_mean(values):.2f}" if values else ""
+
+
+def make(outcome: Outcome) -> Table:
+    names = [heap.name for heap in outcome.heaps]
+    grid = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
+    grid.add_column("", no_wrap=True)
+    grid.add_column("system", justify="right", no_wrap=True)
+    for name in names:
+        grid.add_column(name, justify="right", overflow="fold", max_width=10)
+    for result in outcome.rows:
+        if any(cell.runs or cell.trouble for cell in result.cells.values()):
+            grid.add_row(result.row.title, base_time(result.base), *(ratio_cell(result, name) for name in names))
+    for title, kind, metric in (("programs", "program", "seconds"), ("workloads", "workload", "seconds"),
+                                ("peak RSS, all", "", "peak_rss")):
+        rows = [r for r in outcome.rows if r.row.kind.startswith(kind)]
+        if any(means := [mean(rows, name, metric) for name in names]):
+            grid.add_row(title, "", *means, style="bold")
+    return grid

@@ -1,0 +1,327 @@
+"""`bench run`, list and export, called as the front door calls them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+from conftest import Compare
+from test_launch import running
+
+Records = list[dict[str, Any]]
+
+
+def records_of(file: Path) -> Records:
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def runs_of(records: Records) -> Records:
+    return [r for r in records if r["record"] == "run"]
+
+
+def keys(runs: Records) -> list[tuple[str, int, str, str]]:
+    return [(r["pass"], r["round"], r["row"], r["subject"]) for r in runs]
+
+
+@pytest.fixture
+def bench(polder: Compare, tmp_path: Path) -> Callable[..., tuple[subprocess.CompletedProcess[str], Records]]:
+    def run(*arguments: str, extra: dict[str, str] | None = None) -> tuple[subprocess.CompletedProcess[str], Records]:
+        given = ["--heaps", "polder"] if "--heaps" not in arguments and "--resume" not in arguments else []
+        done = polder("bench", "run", "--name", "it", "--out", str(tmp_path), *given, *arguments, extra=extra)
+        file = tmp_path / "it.jsonl"
+        return done, records_of(file) if file.exists() else []
+
+    return run
+
+
+Bench = Callable[..., tuple[subprocess.CompletedProcess[str], Records]]
+
+
+def test_the_records(bench: Bench) -> None:
+    done, records = bench("--quick", "--only", "larson,jq", "--threads", "1,2", "--rounds", "2", "--seed", "3", "--pass",
+                          "time,latency,memory,calls", "--minutes", "5")
+    assert done.returncode == 0, done.stderr
+    assert "larson:quick ×2" in done.stdout
+    assert "./polder bench report" in done.stdout
+    experiment, *rest = records
+    assert (experiment["record"], experiment["format"], experiment["name"], experiment["seed"]) == ("experiment", 1, "it", 3)
+    assert [s["name"] for s in experiment["subjects"]] == ["system", "polder"]
+    assert experiment["subjects"][0]["version"].startswith("glibc")
+    row = next(r for r in experiment["rows"] if r["id"] == "larson:quick/2")
+    assert (row["kind"], row["threads"], row["preset"], row["parameters"]) == ("workload", 2, "quick", {"rounds": 10})
+    runs = runs_of(records)
+    passes = Counter((r["pass"], r["row"]) for r in runs)
+    rows = ("larson:quick/1", "larson:quick/2", "jq")
+    assert passes == {**{("time", row): 4 for row in rows}, **{(one, row): 2 for one in ("memory", "calls") for row in rows},
+                      **{("latency", row): 2 for row in rows[:2]}}
+    assert all(r["ok"] and not r["trouble"] for r in runs)
+    timed = next(r for r in runs if r["pass"] == "time" and r["row"] == "larson:quick/1")
+    assert (timed["seconds"], timed["operations"], timed["frees"], timed["remote_frees"], timed["live_peak"]) == (0.25, 1000, 500, 5, None)
+    assert (timed["base_rss"], timed["allocator_seconds"]) == (2000 * 1024, None)
+    assert next(r for r in runs if r["pass"] == "latency")["latency"]["malloc"]["worst_ns"] == 99
+    memory = next(r for r in runs if r["pass"] == "memory" and r["row"] == "larson:quick/1")["memory"]
+    assert (memory["interval"], memory["live"]) == (0.01, [[0.001, 4096]])
+    assert max(memory["rss"]) > 5 << 20
+    calls = next(r for r in runs if r["pass"] == "calls" and r["row"] == "jq")["calls"]
+    assert calls["read"] > 0
+    assert "total" not in calls
+    assert [r["at"] for r in runs] == sorted(r["at"] for r in runs)
+    assert sum(r["record"] == "noise" for r in rest) == 2
+    assert rest[-1]["record"] == "end"
+    assert rest[-1]["interrupted"] is False
+
+
+def test_the_same_seed_gives_the_same_order(bench: Bench, tmp_path: Path) -> None:
+    orders = []
+    for _ in range(2):
+        _, records = bench("--only", "larson,threadtest", "--rounds", "3", "--seed", "3", "--pass", "time")
+        orders.append(keys(runs_of(records)))
+        (tmp_path / "it.jsonl").unlink()
+    assert orders[0] == orders[1]
+    first = [subject for _, number, _, subject in orders[0][::2]]
+    assert set(first) == {"system", "polder"}, "neither side is always first"
+
+
+def test_quick_takes_quick_presets_or_scales(bench: Bench) -> None:
+    done, records = bench("--quick", "--only", "larson,threadtest", "--rounds", "1")
+    assert done.returncode == 0, done.stderr
+    rows = {r["id"]: r for r in records[0]["rows"]}
+    assert rows["threadtest:quick/2"]["parameters"] == {"rounds": 5}
+    assert rows["larson:quick/2"]["parameters"] == {"rounds": 10}
+    assert {r["pass"] for r in runs_of(records)} == {"time", "latency", "memory"}
+
+
+def test_full_takes_the_papers_presets(bench: Bench) -> None:
+    done, records = bench("--full", "--only", "larson", "--rounds", "1", "--pass", "time")
+    assert done.returncode == 0, done.stderr
+    assert [r["id"] for r in records[0]["rows"]] == [f"larson{p}/{t}" for p in ("", ":scalloc") for t in (1, 2, 8, 32)]
+
+
+def test_a_preset_by_name(bench: Bench) -> None:
+    _, records = bench("--preset", "scalloc", "--threads", "1", "--rounds", "1", "--pass", "time")
+    assert [r["id"] for r in records[0]["rows"]] == ["larson:scalloc/1"]
+
+
+@pytest.mark.parametrize(("habit", "story"), [
+    ("CRASHES", "crashes: SIGABRT"),
+    ("HANGS", "hangs: ended after 4 s"),
+    ("NO_MALLOC", "not served: malloc is that of"),
+    ("CHATTY", "prints something else than under the system's malloc"),
+])
+def test_trouble_is_a_record_and_the_run_goes_on(bench: Bench, compiled: Callable[[str], Path], habit: str, story: str) -> None:
+    done, records = bench("--quick", "--only", "perl", "--rounds", "2", "--limit", "4", "--pass", "time,memory",
+                          "--heaps", f"polder,{compiled(habit)}")
+    assert done.returncode == 0, done.stderr
+    bad = [r for r in runs_of(records) if r["subject"] == habit.lower()]
+    assert [(r["ok"], r["trouble"].startswith(story)) for r in bad] == [(False, True)]
+    assert len([r for r in runs_of(records) if r["subject"] == "polder" and r["ok"]]) == 3
+    assert f"FAILED    perl under {habit.lower()} {story}" in done.stdout
+
+
+def test_a_later_crash_is_a_record_too(bench: Bench, compiled: Callable[[str], Path], tmp_path: Path) -> None:
+    _, records = bench("--only", "threadtest", "--threads", "1", "--rounds", "6", "--pass", "time", "--heaps", str(compiled("LATER")),
+                       extra={"TELL_TO": str(tmp_path / "starts")})
+    mine = [r for r in runs_of(records) if r["subject"] == "later"]
+    assert [r["ok"] for r in mine] == [True, True, False]
+    assert len([r for r in runs_of(records) if r["subject"] == "system"]) == 6, "the base is measured all the same"
+
+
+def test_the_base_may_fail(bench: Bench) -> None:
+    done, records = bench("--only", "larson", "--threads", "1,2", "--rounds", "1", "--pass", "time", extra={"FAKE_BENCH_FAILS": "larson/2"})
+    assert done.returncode == 0
+    assert {(r["row"], r["ok"]) for r in runs_of(records)} == {("larson/1", True), ("larson/2", False)}
+    assert "1 block was lost" in next(r for r in runs_of(records) if not r["ok"])["trouble"]
+
+
+def test_what_is_not_there_is_named(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, records = bench("--only", "larson", "--threads", "1", "--rounds", "1", "--pass", "time,latency", "--heaps", "polder,absent",
+                       extra={"FAKE_BENCH_IS_OLD": "1"})
+    absent = {r["what"]: r["why"] for r in records if r["record"] == "absent"}
+    assert "is not built" in absent["absent"]
+    assert "has no --latency" in absent["the pass latency"]
+    assert {r["pass"] for r in runs_of(records)} == {"time"}
+
+
+def test_until_leaves_tight_rows_out(bench: Bench) -> None:
+    # The fake tells the same seconds each time, so that the interval has no width as soon as there is one.
+    _, records = bench("--quick", "--only", "larson,jq", "--threads", "1", "--rounds", "8", "--until", "0.0001%", "--pass", "time")
+    rounds = {row: 1 + max(r["round"] for r in runs_of(records) if r["row"] == row) for row in ("larson:quick/1", "jq")}
+    assert rounds == {"larson:quick/1": 6, "jq": 8}
+
+
+def test_resume_runs_what_is_not_there(bench: Bench, tmp_path: Path) -> None:
+    asked = ("--only", "larson,threadtest", "--threads", "1", "--rounds", "4", "--seed", "9", "--pass", "time,memory")
+    _, whole = bench(*asked)
+    file = tmp_path / "it.jsonl"
+    lines = file.read_text().splitlines(keepends=True)
+    kept = [at for at, line in enumerate(lines) if '"record":"run"' in line][8]
+    file.write_text("".join(lines[:kept]) + lines[kept][:40])  # killed while it wrote
+    done, records = bench("--resume")
+    assert done.returncode == 0, done.stderr
+    assert [json.dumps(r) for r in records[:kept]] == [json.dumps(json.loads(line)) for line in lines[:kept]], "what is finished stays"
+    assert sorted(keys(runs_of(records))) == sorted(keys(runs_of(whole))), "each repetition once"
+    assert sum(r["record"] == "experiment" for r in records) == 1
+    before = len(runs_of(records))
+    _, records = bench("--resume")
+    assert len(runs_of(records)) == before, "nothing was left to do"
+    _, records = bench("--resume", "--rounds", "5")
+    assert len(runs_of(records)) == before + 4, "another round"
+
+
+def test_resume_refuses_another_library(bench: Bench, build: Path, tmp_path: Path) -> None:
+    library = tmp_path / "libmine.so"
+    shutil.copy(build / "lib" / "libpolder.so", library)
+    bench("--only", "larson", "--threads", "1", "--rounds", "1", "--pass", "time", "--heaps", str(library))
+    with library.open("ab") as file:
+        file.write(b"changed")
+    done, _ = bench("--resume")
+    assert done.returncode == 2
+    assert "another library than before: mine" in done.stderr
+
+
+def test_ctrl_c(build: Path, environment: dict[str, str], tmp_path: Path) -> None:
+    call = [sys.executable, "-m", "polder_lab", "bench", "run", "--build", str(build), "--rounds", "500", "--only", "larson", "--threads",
+            "1", "--pass", "time", "--heaps", "polder", "--name", "it", "--out", str(tmp_path)]
+    extra = {**environment, "FAKE_BENCH_SECONDS": "0.08713"}
+    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=extra) as one:
+        assert one.stderr is not None
+        for line in one.stderr:
+            if line.startswith("round 4 "):
+                break
+        one.send_signal(signal.SIGINT)
+        out, _ = one.communicate(timeout=60)
+    assert one.returncode == 130
+    assert "--resume continues it" in out
+    records = records_of(tmp_path / "it.jsonl")
+    assert (records[-1]["record"], records[-1]["interrupted"]) == ("end", True)
+    assert len(runs_of(records)) >= 6
+    deadline = time.monotonic() + 10
+    while running(str(build / "bin")) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert running(str(build / "bin")) == []
+
+
+def test_a_full_disk_loses_nothing_that_is_finished(build: Path, environment: dict[str, str], bench: Bench, tmp_path: Path) -> None:
+    """A limit on files stands for the disk: the measured programs have it too, so that only the records may come near it."""
+    bench("--only", "larson", "--threads", "1", "--rounds", "1", "--pass", "time")
+    limit = 16 << 20
+    file = tmp_path / "it.jsonl"
+    with file.open("a") as padding:
+        padding.write(json.dumps({"record": "absent", "what": "x", "why": "x" * (limit - file.stat().st_size - 12_000)}) + "\n")
+    call = [sys.executable, "-m", "polder_lab", "bench", "run", "--build", str(build), "--rounds", "100", "--resume", "--name", "it",
+            "--out", str(tmp_path)]
+    done = subprocess.run(["prlimit", f"--fsize={limit}", *call], capture_output=True, text=True, env=environment, timeout=100)
+    assert done.returncode == 2, done.stderr
+    assert "cannot write" in done.stderr
+    assert "--resume continues it" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert file.read_bytes().endswith(b"}\n"), "the line that did not fit is cut off"
+    finished = keys(runs_of(records_of(file)))
+    assert 10 < len(finished) < 100
+    done, records = bench("--resume", "--rounds", "16")
+    assert done.returncode == 0, done.stderr
+    assert set(finished) <= set(keys(runs_of(records)))
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_export(bench: Bench, polder: Compare, tmp_path: Path, kind: str) -> None:
+    _, records = bench("--quick", "--only", "larson,jq", "--threads", "1", "--rounds", "2", "--pass", "time,latency")
+    file = tmp_path / f"table.{kind}"
+    done = polder("bench", "export", f"--{kind}", str(file), str(tmp_path / "it.jsonl"))
+    assert done.returncode == 0, done.stderr
+    table = polars.read_csv(file) if kind == "csv" else polars.read_parquet(file)
+    assert table.height == len(runs_of(records))
+    larson = table.filter(polars.col("workload") == "larson", polars.col("pass") == "latency").row(0, named=True)
+    assert (larson["seconds"], larson["threads"], larson["subject_kind"] in ("system", "polder")) == (0.25, 1, True)
+    assert json.loads(larson["latency"])["malloc"]["count"] == 3
+
+
+def test_list(polder: Compare) -> None:
+    told = json.loads(polder("bench", "list", "--json").stdout)
+    assert [w["name"] for w in told["workloads"]] == ["larson", "threadtest"]
+    assert "system" in [s["name"] for s in told["subjects"]]
+    text = polder("bench", "list").stdout
+    assert "scalloc" in text
+    assert "jq" in text
+
+
+def test_built_peers_are_subjects(polder: Compare, root: Path, build: Path) -> None:
+    folder = root / "build" / "peers" / "lib"
+    folder.mkdir(parents=True)
+    try:
+        shutil.copy(build / "lib" / "libpolder.so", folder / "jemalloc.so")
+        (folder / "jemalloc.json").write_text(json.dumps({"version": "3.1", "origin": "a crate"}))
+        assert "jemalloc" in [s["name"] for s in json.loads(polder("bench", "list", "--json").stdout)["subjects"] if s["present"]]
+        done = polder("bench", "run", "--only", "larson", "--threads", "1", "--rounds", "1", "--pass", "time", "--name", "peers",
+                      "--out", str(root / "results"))
+        assert done.returncode == 0, done.stderr
+        told = records_of(root / "results" / "peers.jsonl")[0]["subjects"]
+        assert next(s for s in told if s["name"] == "jemalloc")["version"] == "3.1"
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_check(polder: Compare) -> None:
+    """What it prints; whether the figures are good is the machine's affair. The fake tells the same seconds each time."""
+    done = polder("bench", "check", "--rounds", "6", extra={"FAKE_BENCH_SECONDS": "0.001"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "the launcher (pass time): +0.00 % (+0.00 % … +0.00 %)" in done.stdout
+    assert "and the sampler (pass memory)" in done.stdout
+    assert "A/A, polder against itself: 0 of 8 intervals exclude 1.0" in done.stdout
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (("run", "--preset", "scaloc"), "there is no preset 'scaloc'; nearest: scalloc"),
+    (("run", "--only", "larsen"), "nothing matches larsen; nearest: larson"),
+    (("run", "--heaps", "poldr"), "there is no heap 'poldr'; nearest: polder"),
+    (("run", "--heaps", "absent"), "is not built"),
+    (("run", "--pass", "tme"), "there is no pass 'tme'; nearest: time"),
+    (("run", "--until", "x"), "--until wants a share such as 2%"),
+    (("run", "--threads", "0"), "--threads wants numbers"),
+    (("run", "--quick", "--full"), "not both"),
+    (("run", "--resume", "--only", "jq"), "--only does not go with it"),
+    (("run", "--resume", "--name", "nowhere"), "cannot read"),
+    (("run", "--name", "a/b"), "--name is a file's name"),
+    (("export", "/nowhere.jsonl", "--csv", "x"), "cannot read /nowhere.jsonl"),
+    (("export",), "--csv FILE or --parquet FILE"),
+    (("rnu",), "there is no command 'rnu'; nearest: run"),
+])
+def test_wrong_use(polder: Compare, arguments: tuple[str, ...], message: str) -> None:
+    done = polder("bench", *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("content", "message"), [
+    ("", "is not the record of an experiment"),
+    ('{"record":"run"}\n', "is not the record of an experiment"),
+    ('{"record":"experiment","format":1}\nnonsense\n{"record":"end"}\n', "line 2 is not a record"),
+    ('{"record":"experiment","format":9}\n', "has format 9"),
+])
+def test_what_is_no_record(polder: Compare, tmp_path: Path, content: str, message: str) -> None:
+    file = tmp_path / "x.jsonl"
+    file.write_text(content)
+    done = polder("bench", "export", str(file), "--csv", os.devnull)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_a_taken_name(bench: Bench) -> None:
+    asked = ("--only", "larson", "--threads", "1", "--rounds", "1", "--pass", "time")
+    bench(*asked)
+    done, _ = bench(*asked)
+    assert done.returncode == 2
+    assert "--resume continues it, or take another --name" in done.stderr
