@@ -67,7 +67,8 @@ def compare(command: tuple[str, ...], heaps: str, rounds: int | None, minutes: f
                 raise Complaint("--only and --threads choose from the set: they do not go with a command")
             selection = Selection([command_row(command, standard_input(stdin, scratch))], [])
         else:
-            selection = select(where, Wanted([p for text in only for p in words(text)], counts, QUICK_SCALE if quick else 1.0, of="compare"), scratch)
+            asked = [p for text in only for p in words(text)]
+            selection = select(where, Wanted(asked, counts, QUICK_SCALE if quick else 1.0, of="compare"), scratch)
         left_out = absent + selection.left_out
         (scratch / "runs").mkdir()
         launcher = Launcher(build_launcher(where.own), scratch / "runs")
