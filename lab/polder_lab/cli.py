@@ -9,8 +9,10 @@ import sys
 
 import click
 
+from polder_lab.command.bench import bench
 from polder_lab.command.catalogue import explain, listing
 from polder_lab.command.compare import compare
+from polder_lab.command.figure import figure
 from polder_lab.command.shared import Commands, say
 from polder_lab.complaint import Complaint
 
@@ -20,7 +22,7 @@ def app() -> None:
     """Polder's laboratory."""
 
 
-for command in (compare, listing, explain):
+for command in (compare, bench, figure, listing, explain):
     app.add_command(command)
 
 

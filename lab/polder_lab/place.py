@@ -25,6 +25,10 @@ class Place:
         return self.build / "lib"
 
     @property
+    def results(self) -> Path:
+        return self.root / "results"
+
+    @property
     def own(self) -> Path:
         """For what the laboratory compiles for itself; apart from the presets' folders, which CMake may wipe."""
         return self.root / "build" / "lab"

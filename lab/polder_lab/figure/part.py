@@ -43,7 +43,7 @@ class Figure:
     drawn: str  # what ours is, in words
     plot: Draw
     threads: tuple[int, ...] = (1, 2, 4, 8)
-    sweep: str = ""  # the parameter along x, where it is not the threads; rows of all presets then count
+    sweep: str = ""  # the parameter along x, where it is not the threads; all presets whose names begin so then count
     subjects: tuple[str, ...] = ()  # without these it says nothing
     differs: str = ""
 
@@ -52,7 +52,8 @@ class Figure:
         rows = [row for row in view.records.rows if row.name == self.workload and measured(view, row)]
         if self.sweep:
             most = max((row.threads or 1 for row in rows), default=1)
-            swept = [row for row in rows if (row.threads or 1) == most and position(row, self.sweep) is not None and row.preset in self.presets]
+            swept = [row for row in rows if (row.threads or 1) == most and position(row, self.sweep) is not None
+                     and row.preset.startswith(self.presets)]
             return Selected(swept, "") if len({position(row, self.sweep) for row in swept}) > 1 else None
         for preset in (*self.presets, ""):
             found = [row for row in rows if row.preset == preset]
@@ -68,18 +69,14 @@ class Figure:
 
     def preset(self, known: Presets | None) -> str:
         """The one to run: the nearest to the paper of those that there are."""
-        there = None if known is None else known.get(self.workload, set())
-        return next((preset for preset in self.presets if there is None or preset in there), "")
+        return next((preset for preset in self.presets if known is None or preset in known.get(self.workload, set())), "")
 
     def command_with(self, known: Presets | None) -> str:
-        if self.sweep:
-            there = None if known is None else known.get(self.workload, set())
-            chosen = [preset for preset in self.presets if there is None or preset in there]
-        else:
-            chosen = [preset] if (preset := self.preset(known)) else []
-        subjects = f" --heaps {','.join(self.subjects)}" if self.subjects else ""
-        return (f"./polder bench run --only {self.workload}" + "".join(f" --preset {preset}" for preset in chosen) +
-                f" --threads {','.join(map(str, self.threads))}{subjects}")
+        """What makes the rows; known: the presets that there are, when that can be asked."""
+        rows = f"'{self.workload}:{self.presets[0]}*'" if self.sweep else self.workload
+        preset = "" if self.sweep or not self.presets else self.preset(known)
+        return (f"./polder bench run --only {rows}" + (f" --preset {preset}" if preset else "") +
+                (f" --threads {','.join(map(str, self.threads))}" if self.presets else "") + (f" --heaps {','.join(self.subjects)}" if self.subjects else ""))
 
     @property
     def command(self) -> str:

@@ -14,9 +14,6 @@ PAPER = Paper("scalloc", "Aigner, Kirsch, Lippautz, Sokolova: Fast, Multicore-Sc
               "Large Virtual Memory and Global Data Structures, OOPSLA 2015", "40 cores (four Xeon E7-4850)", 40)
 THREADS = (1, 2, 4, 8, 16)
 OURS = "Its rivals were Hoard, jemalloc 3.6, llalloc 1.4, ptmalloc2 2.19, Streamflow, SuperMalloc, TBB 4.3 and TCMalloc 2.1; ours are newer, or missing."
-SIZES = ("scalloc-fig10", "scalloc", *(f"scalloc-fig10-{x}" for x in range(4, 21, 2)))
-LOCALITY = ("scalloc-fig11-trees", "scalloc-fig11-25", "scalloc-fig11", "scalloc-fig11-75", "scalloc-fig11-lists", "scalloc-fig11-0", "scalloc-fig11-20",
-            "scalloc-fig11-40", "scalloc-fig11-60", "scalloc-fig11-80", "scalloc-fig11-100", "scalloc")
 
 
 def presets(figure: str, *more: str) -> tuple[str, ...]:
@@ -64,30 +61,30 @@ FIGURES = (
            differs="The paper plots average memory, ours is the peak."),
     Figure("scalloc-10a", PAPER, "10a (9c in its text)", "Sizes from 16 bytes to 4 MB: time in the allocator",
            "Below 1 MB scalloc is faster than all others, at 40 threads; above it asks the kernel every time, which costs.",
-           "object_sizes", SIZES, "Object sizes: time in the allocator",
+           "object_sizes", ("scalloc-fig10",), "Object sizes: time in the allocator",
            along("low", "sizes from 2^x to 2^(x+2) bytes: x", lambda run: run.number("allocator_seconds") or run.number("seconds"), units.seconds, "seconds"),
            (8,), sweep="low", differs="Where the allocator's time was not clocked apart, it is the time of the whole workload."),
     Figure("scalloc-10b", PAPER, "10b (9d in its text)", "Sizes from 16 bytes to 4 MB: memory",
            "For small sizes scalloc needs somewhat more than others, for its spans below 32 KB are not given back; for large ones as little as "
            "jemalloc and ptmalloc2.",
-           "object_sizes", SIZES, "Object sizes: peak memory",
+           "object_sizes", ("scalloc-fig10",), "Object sizes: peak memory",
            along("low", "sizes from 2^x to 2^(x+2) bytes: x", lambda run: run.number("peak_rss"), units.size, "peak RSS", binary=True), (8,), sweep="low",
            differs="The paper plots average memory, ours is the peak."),
     Figure("scalloc-11", PAPER, "11", "Spatial locality: time to access memory",
            "Only jemalloc and llalloc lay blocks out so that they are read slightly faster than scalloc's. At 60 % lists L1 misses are 15.2 % under "
            "scalloc and 20.8 % under ptmalloc2, last-level loads 190.2 M and 408.5 M.",
-           "spatial_locality", LOCALITY, "Spatial locality: time",
+           "spatial_locality", ("scalloc-fig11",), "Spatial locality: time",
            along("lists", "share of accesses in the order of allocation (%)", lambda run: run.number("seconds"), units.seconds, "seconds"), (2,), sweep="lists",
            differs="The paper plots the time of accesses alone; ours has the allocator's in it."),
     Figure("scalloc-12a", PAPER, "12a", "Virtual spans: time in the allocator",
            "Up to 256 bytes giving memory back makes no difference, nor above 1 MB. With huge pages, which undo virtual spans, scalloc is slower.",
-           "object_sizes", SIZES, "Virtual spans: time in the allocator",
+           "object_sizes", ("scalloc-fig10",), "Virtual spans: time in the allocator",
            only(("scalloc", "scalloc-no-madvise", "scalloc-no-virtual-spans", "scalloc-no-madvise-no-virtual-spans"),
                 along("low", "sizes from 2^x to 2^(x+2) bytes: x", lambda run: run.number("allocator_seconds") or run.number("seconds"), units.seconds, "seconds")),
            (8,), sweep="low", subjects=("scalloc", "scalloc-no-madvise")),
     Figure("scalloc-12b", PAPER, "12b", "Virtual spans: memory",
            "With huge pages resident memory of small classes grows dramatically, as whole virtual spans become real.",
-           "object_sizes", SIZES, "Virtual spans: peak memory",
+           "object_sizes", ("scalloc-fig10",), "Virtual spans: peak memory",
            only(("scalloc", "scalloc-no-madvise", "scalloc-no-virtual-spans", "scalloc-no-madvise-no-virtual-spans"),
                 along("low", "sizes from 2^x to 2^(x+2) bytes: x", lambda run: run.number("peak_rss"), units.size, "peak RSS", binary=True)),
            (8,), sweep="low", subjects=("scalloc", "scalloc-no-madvise")),

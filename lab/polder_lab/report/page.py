@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -14,7 +14,7 @@ from plotly.offline import get_plotlyjs
 
 from polder_lab import figure as figures
 from polder_lab.report import estimate, look, matrix, units
-from polder_lab.report.chart import against_threads, latency, over_time, repetitions, tradeoff
+from polder_lab.report.chart import against_threads, heat, latency, over_time, repetitions, tradeoff
 from polder_lab.report.chart.part import Chart, View
 from polder_lab.report.records import GROUPS, Records, Row
 
@@ -100,6 +100,10 @@ def table(view: View, row: Row) -> list[dict[str, str]]:
             line["system calls"] = units.count(known.value)
         if known := estimate.median([v for run in records.of("instructions", row.id, name) if (v := run.number("instructions"))]):
             line["instructions"] = units.count(known.value)
+        for figure in dict.fromkeys(key for run in records.of("time", row.id, name) for key in run.data.get("figures") or {}):
+            told = [float(value) for run in records.of("time", row.id, name) if isinstance(value := (run.data.get("figures") or {}).get(figure), int | float)]
+            if known := estimate.median(told):
+                line[figure.replace("_", " ")] = units.count(known.value)
         buckets, worst = latency.sampled(view, row, name, "malloc")
         for title, share in (("malloc 50 %", 0.5), ("99 %", 0.99), ("99.99 %", 0.9999)):
             if at := estimate.percentile(buckets, share):
@@ -220,7 +224,7 @@ def data_of(view: View, contents: Contents, matrices: Mapping[str, matrix.Matrix
     tables = {key: {"title": m.title, "explained": m.explained, "names": m.names, "best": m.against == "best",
                     "groups": [{"title": g.title, "lines": [compact(line) for line in g.lines]} for g in m.groups],
                     "means": [compact(line) for line in m.means]} for key, m in matrices.items()}
-    return {"charts": contents.charts, "matrices": tables, "light": look.LIGHT, "dark": look.DARK, "looks": {n: asdict(v) for n, v in view.looks.items()}}
+    return {"charts": contents.charts, "matrices": tables, "light": look.LIGHT, "dark": look.DARK}
 
 
 def compact(line: matrix.Line) -> dict[str, Any]:
@@ -238,14 +242,50 @@ def make_matrices(view: View) -> dict[str, matrix.Matrix]:
     return found
 
 
-def render(view: View) -> str:
-    records, contents = view.records, Contents()
+@dataclass
+class Report:
+    """Everything that is shown, drawn once for the page and the pictures."""
+
+    view: View
+    matrices: Mapping[str, matrix.Matrix]
+    sections: list[Section]
+    drawn: list[dict[str, Any]]
+    missing: list[figures.Figure]
+    contents: Contents
+
+    @property
+    def pictures(self) -> dict[str, Chart]:
+        """The charts under names for files, the matrices among them; they carry which row they are of."""
+        found = {f"overview-{m.key}" + ("" if m.against == "best" else f"-to-{m.against}"): heat.map_of(m) for m in self.matrices.values()}
+        labels = {row.id: row.label for row in self.view.records.rows}
+        families = {family: rows[0].label.partition(" ×")[0] for family, rows in self.view.records.families.items()}
+        for key, chart in self.contents.charts.items():
+            kind, _, of = key.partition(":")
+            of = next((one for one in (of, of.rpartition(":")[0]) if one in labels or one in families), "")
+            title = chart["layout"]["title"]["text"]
+            named = labels.get(of) or families.get(of)
+            found[key.replace("/", "-").replace(":", "-")] = {**chart, "layout": {**chart["layout"], "title": {"text": f"{named}: {title}" if named else title}}}
+        return found
+
+
+def make(view: View) -> Report:
+    contents = Contents()
     matrices = make_matrices(view)
     shown = sections(view, contents)
     overall(view, matrices, contents)
-    drawn, missing = drawn_figures(view, contents)
+    return Report(view, matrices, shown, *drawn_figures(view, contents), contents)
+
+
+def template(name: str) -> jinja2.Template:
+    return environment().get_template(name)
+
+
+def render(report: Report) -> str:
+    view, contents, matrices, shown = report.view, report.contents, report.matrices, report.sections
+    records = view.records
+    drawn, missing = report.drawn, report.missing
     experiment = records.experiments[0]
-    return environment().get_template("page.html").render(
+    return template("page.html").render(
         title=str(experiment.get("name") or "experiment"), plotly=get_plotlyjs(), data=embedded(data_of(view, contents, matrices)),
         records=records, view=view, facts=facts(records), warnings=warnings(records), measured=what_was_measured(records, shown),
         fastest=standing(matrices.get("time|best")), leanest=standing(matrices.get("memory|best")), groups=grouped(shown),
