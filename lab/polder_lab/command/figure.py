@@ -27,7 +27,9 @@ from polder_lab.report.records import newest, read
 @click.argument("name", required=False)
 @click.option("--list", "listing", is_flag=True, help="All figures, and which of them the records can redraw.")
 @click.option("--records", "files", multiple=True, type=click.Path(path_type=Path), metavar="FILE", help="[default: the newest]")
-@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help=".html, .png or .svg.  [default: NAME.html beside the records]")
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="FILE", help=".html, .png or .svg.  [default: NAME.html beside the records]"
+)
 @build_option
 def figure(name: str | None, listing: bool, files: tuple[Path, ...], out: Path | None, build: Path | None) -> None:
     """Draw our counterpart of a figure of the papers, beside what the paper says."""
@@ -47,7 +49,10 @@ def figure(name: str | None, listing: bool, files: tuple[Path, ...], out: Path |
     view = view_of(read(paths))
     chart = one.draw(view)
     if chart is None:
-        raise Complaint(f"{one.name} cannot be drawn from {', '.join(p.name for p in paths)}: {one.lacks(view)}; this makes what is needed:\n  {one.command_with(known)}")
+        raise Complaint(
+            f"{one.name} cannot be drawn from {', '.join(p.name for p in paths)}: {one.lacks(view)}; this makes what is "
+            f"needed:\n  {one.command_with(known)}"
+        )
     for note in one.notes(view):
         say(f"  {note}")
     target = out or paths[0].with_name(f"{one.name}.html")
@@ -73,8 +78,11 @@ def told(one: Figure) -> None:
 def paint(one: Figure, chart: Chart, target: Path) -> None:
     """The statement stands above the chart."""
     lines = textwrap.wrap(f"{one.paper.short}, figure {one.number}, says: {one.statement}", 110)
-    title = {"text": "<br>".join([f"<b>{one.drawn}</b>", *(f"<span style='font-size:12px'>{line}</span>" for line in lines)])}
-    whole = {"data": chart["data"], "layout": {**chart["layout"], "title": title, "margin": {"t": 62 + 18 * len(lines)}}}
+    title = {
+        "text": "<br>".join([f"<b>{one.drawn}</b>", *(f"<span style='font-size:12px'>{line}</span>" for line in lines)]),
+        "pad": {"t": 26},
+    }
+    whole = {"data": chart["data"], "layout": {**chart["layout"], "title": title, "margin": {"t": 76 + 18 * len(lines)}}}
     picture.write({target.stem: whole}, target.parent, target.suffix[1:], height=560)
 
 
@@ -97,8 +105,14 @@ def show_all(files: tuple[Path, ...], where: Place) -> None:
     for one in figures.ALL:
         drawn = view is not None and one.draw(view) is not None
         gone = known is not None and one.presets and not has_preset(one, known)
-        grid.add_row(one.name, one.caption, one.workload, f"{one.presets[0]}*" if one.sweep else one.preset(known),
-                     "can be drawn" if drawn else "no preset" if gone else "needs other rows" if view else "needs records", style=None if drawn else "dim")
+        grid.add_row(
+            one.name,
+            one.caption,
+            one.workload,
+            f"{one.presets[0]}*" if one.sweep else one.preset(known),
+            "can be drawn" if drawn else "no preset" if gone else "needs other rows" if view else "needs records",
+            style=None if drawn else "dim",
+        )
     terminal().print(grid)
     for name, why in figures.NOT_HERE.items():
         if name.startswith("thesis"):

@@ -22,10 +22,17 @@ USUAL_PICTURES = ("overview-*", "overall", "speed-up-*", "threads-memory-*", "fi
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE.html", help="Where the page goes.  [default: beside the records]")
 @click.option("--png", type=click.Path(path_type=Path), metavar="FOLDER", help="Charts as PNG as well.")
 @click.option("--svg", type=click.Path(path_type=Path), metavar="FOLDER", help="Charts as SVG as well.")
-@click.option("--chart", "patterns", multiple=True, metavar="PATTERN", help="Which charts become pictures, as 'time-larson*'; '*' is all of them.  "
-              f"[default: {', '.join(USUAL_PICTURES)}]")
+@click.option(
+    "--chart",
+    "patterns",
+    multiple=True,
+    metavar="PATTERN",
+    help=f"Which charts become pictures, as 'time-larson*'; '*' is all of them.  [default: {', '.join(USUAL_PICTURES)}]",
+)
 @build_option
-def report(records: tuple[Path, ...], out: Path | None, png: Path | None, svg: Path | None, patterns: tuple[str, ...], build: Path | None) -> None:
+def report(
+    records: tuple[Path, ...], out: Path | None, png: Path | None, svg: Path | None, patterns: tuple[str, ...], build: Path | None
+) -> None:
     """One page that opens from a file, out of RECORDS or the newest there are."""
     if patterns and not (png or svg):
         raise Complaint("--chart chooses among pictures: say --png FOLDER or --svg FOLDER too")

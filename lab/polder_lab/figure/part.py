@@ -52,8 +52,11 @@ class Figure:
         rows = [row for row in view.records.rows if row.name == self.workload and measured(view, row)]
         if self.sweep:
             most = max((row.threads or 1 for row in rows), default=1)
-            swept = [row for row in rows if (row.threads or 1) == most and position(row, self.sweep) is not None
-                     and row.preset.startswith(self.presets)]
+            swept = [
+                row
+                for row in rows
+                if (row.threads or 1) == most and position(row, self.sweep) is not None and row.preset.startswith(self.presets)
+            ]
             return Selected(swept, "") if len({position(row, self.sweep) for row in swept}) > 1 else None
         for preset in (*self.presets, ""):
             found = [row for row in rows if row.preset == preset]
@@ -75,8 +78,12 @@ class Figure:
         """What makes the rows; known: the presets that there are, when that can be asked."""
         rows = f"'{self.workload}:{self.presets[0]}*'" if self.sweep else self.workload
         preset = "" if self.sweep or not self.presets else self.preset(known)
-        return (f"./polder bench run --only {rows}" + (f" --preset {preset}" if preset else "") +
-                (f" --threads {','.join(map(str, self.threads))}" if self.presets else "") + (f" --heaps {','.join(self.subjects)}" if self.subjects else ""))
+        return (
+            f"./polder bench run --only {rows}"
+            + (f" --preset {preset}" if preset else "")
+            + (f" --threads {','.join(map(str, self.threads))}" if self.presets else "")
+            + (f" --heaps {','.join(self.subjects)}" if self.subjects else "")
+        )
 
     @property
     def command(self) -> str:
@@ -100,10 +107,17 @@ class Figure:
         told = []
         found = self.select(view)
         if found and not self.sweep:
-            told.append(f"Ours: preset {found.preset}." if found.preset else "Ours: with the default parameters, which are scaled down, not with the paper's.")
+            told.append(
+                f"Ours: preset {found.preset}."
+                if found.preset
+                else "Ours: with the default parameters, which are scaled down, not with the paper's."
+            )
         if len(self.threads) > 1 and (view.records.cores or 0) < self.paper.cores:
-            told.append(f"The paper's machine has {self.paper.machine}; this one {view.records.cores or 'an unknown number of'} cores: from there on "
-                        "it shows how the allocator bears more threads than cores, not how it scales.")
+            told.append(
+                f"The paper's machine has {self.paper.machine}; this one {view.records.cores or 'an unknown number of'} "
+                f"cores: from there on "
+                "it shows how the allocator bears more threads than cores, not how it scales."
+            )
         if self.differs:
             told.append(self.differs)
         return told
@@ -129,6 +143,7 @@ def throughput(view: View, rows: Sequence[Row], title: str) -> Chart | None:
     def rate(run: Run) -> float | None:
         seconds, operations = run.number("seconds"), run.number("operations")
         return operations / seconds if operations and seconds else None
+
     return against_threads.measured(view, rows, rate, lambda v: f"{units.count(v)} a second", title, "operations per second", log=True)
 
 
@@ -142,21 +157,46 @@ def memory(view: View, rows: Sequence[Row], title: str) -> Chart | None:
 
 def memory_per_thread(view: View, rows: Sequence[Row], title: str) -> Chart | None:
     threads = {row.id: row.threads or 1 for row in rows}
-    return against_threads.measured(view, rows, lambda run: peak / threads[run.row] if (peak := run.number("peak_rss")) else None, units.size,
-                                    title, "peak RSS per thread", binary=True)
+    return against_threads.measured(
+        view,
+        rows,
+        lambda run: peak / threads[run.row] if (peak := run.number("peak_rss")) else None,
+        units.size,
+        title,
+        "peak RSS per thread",
+        binary=True,
+    )
 
 
 def allocator_time(view: View, rows: Sequence[Row], title: str) -> Chart | None:
     """Per thread, where the workload clocks its calls apart."""
     threads = {row.id: row.threads or 1 for row in rows}
-    return against_threads.measured(view, rows, lambda run: s / threads[run.row] if (s := run.number("allocator_seconds")) else None, units.seconds,
-                                    title, "seconds in the allocator, per thread")
+    return against_threads.measured(
+        view,
+        rows,
+        lambda run: s / threads[run.row] if (s := run.number("allocator_seconds")) else None,
+        units.seconds,
+        title,
+        "seconds in the allocator, per thread",
+    )
 
 
-def along(parameter: str, x_title: str, what: Callable[[Run], float | None], unit: Callable[[float], str], y_title: str, *, binary: bool = False) -> Draw:
+def along(
+    parameter: str, x_title: str, what: Callable[[Run], float | None], unit: Callable[[float], str], y_title: str, *, binary: bool = False
+) -> Draw:
     def plot(view: View, rows: Sequence[Row], title: str) -> Chart | None:
-        return against_threads.measured(view, sorted(rows, key=lambda row: position(row, parameter) or 0), what, unit, title, y_title, binary=binary,
-                                        position=lambda row: position(row, parameter) or 0, x={"title": {"text": x_title}})
+        return against_threads.measured(
+            view,
+            sorted(rows, key=lambda row: position(row, parameter) or 0),
+            what,
+            unit,
+            title,
+            y_title,
+            binary=binary,
+            position=lambda row: position(row, parameter) or 0,
+            x={"title": {"text": x_title}},
+        )
+
     return plot
 
 

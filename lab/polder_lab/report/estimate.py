@@ -39,8 +39,9 @@ def median_of(values: tuple[float, ...]) -> Estimate | None:
         return Estimate(middle, None, None, len(values))
     if len(set(values)) == 1:
         return Estimate(middle, middle, middle, len(values))
-    found = stats.bootstrap((np.asarray(values),), np.median, n_resamples=RESAMPLES, vectorized=True, method="percentile",
-                            rng=np.random.default_rng(1)).confidence_interval
+    found = stats.bootstrap(
+        (np.asarray(values),), np.median, n_resamples=RESAMPLES, vectorized=True, method="percentile", rng=np.random.default_rng(1)
+    ).confidence_interval
     return Estimate(middle, float(found.low), float(found.high), len(values))
 
 

@@ -11,12 +11,27 @@ from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
-COLOURS = {"grey": "#8a8a8a", "vermilion": "#d55e00", "blue": "#0072b2", "green": "#009e73", "orange": "#e69f00",
-           "sky": "#56b4e9", "purple": "#cc79a7", "olive": "#999933"}
+COLOURS = {
+    "grey": "#8a8a8a",
+    "vermilion": "#d55e00",
+    "blue": "#0072b2",
+    "green": "#009e73",
+    "orange": "#e69f00",
+    "sky": "#56b4e9",
+    "purple": "#cc79a7",
+    "olive": "#999933",
+}
 # As plotly calls them, and the same within a circle of radius 5, for the chips.
-MARKERS = {"circle": "M-4.5,0a4.5,4.5 0 1,0 9,0a4.5,4.5 0 1,0 -9,0Z", "square": "M-4,-4H4V4H-4Z", "diamond": "M0,-5.5L5.5,0L0,5.5L-5.5,0Z",
-           "triangle-up": "M0,-5L5,4H-5Z", "triangle-down": "M0,5L5,-4H-5Z", "cross": "M-5,-1.7H-1.7V-5H1.7V-1.7H5V1.7H1.7V5H-1.7V1.7H-5Z",
-           "x": "M-5,-3L-3,-5L0,-2L3,-5L5,-3L2,0L5,3L3,5L0,2L-3,5L-5,3L-2,0Z", "pentagon": "M0,-5L4.8,-1.5L2.9,4H-2.9L-4.8,-1.5Z"}
+MARKERS = {
+    "circle": "M-4.5,0a4.5,4.5 0 1,0 9,0a4.5,4.5 0 1,0 -9,0Z",
+    "square": "M-4,-4H4V4H-4Z",
+    "diamond": "M0,-5.5L5.5,0L0,5.5L-5.5,0Z",
+    "triangle-up": "M0,-5L5,4H-5Z",
+    "triangle-down": "M0,5L5,-4H-5Z",
+    "cross": "M-5,-1.7H-1.7V-5H1.7V-1.7H5V1.7H1.7V5H-1.7V1.7H-5Z",
+    "x": "M-5,-3L-3,-5L0,-2L3,-5L5,-3L2,0L5,3L3,5L0,2L-3,5L-5,3L-2,0Z",
+    "pentagon": "M0,-5L4.8,-1.5L2.9,4H-2.9L-4.8,-1.5Z",
+}
 DASHES = ("solid", "dash", "dot", "dashdot")
 
 
@@ -76,16 +91,40 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'Noto Sa
 
 
 def template(text: str, faint: str, line: str, surface: str) -> dict[str, Any]:
-    axis = {"gridcolor": line, "linecolor": faint, "tickcolor": faint, "zerolinecolor": line, "ticks": "outside", "ticklen": 4,
-            "automargin": True, "title": {"font": {"size": 13}, "standoff": 10}, "tickfont": {"color": faint, "size": 12}}
-    return {"layout": {
-        "font": {"family": FONT, "size": 13, "color": text}, "paper_bgcolor": surface, "plot_bgcolor": surface,
-        "title": {"font": {"size": 15, "color": text}, "x": 0, "xref": "paper", "xanchor": "left", "y": 1, "yref": "container", "yanchor": "top",
-                  "pad": {"t": 12}},
-        "xaxis": axis, "yaxis": axis, "margin": {"l": 60, "r": 18, "t": 46, "b": 52}, "hovermode": "closest",
-        "legend": {"orientation": "h", "x": 0, "y": -0.2, "yanchor": "top", "font": {"color": text}},
-        "hoverlabel": {"bgcolor": surface, "bordercolor": faint, "font": {"family": FONT, "size": 13, "color": text}, "align": "left"},
-    }}
+    axis = {
+        "gridcolor": line,
+        "linecolor": faint,
+        "tickcolor": faint,
+        "zerolinecolor": line,
+        "ticks": "outside",
+        "ticklen": 4,
+        "automargin": True,
+        "title": {"font": {"size": 13}, "standoff": 10},
+        "tickfont": {"color": faint, "size": 12},
+    }
+    return {
+        "layout": {
+            "font": {"family": FONT, "size": 13, "color": text},
+            "paper_bgcolor": surface,
+            "plot_bgcolor": surface,
+            "title": {
+                "font": {"size": 15, "color": text},
+                "x": 0,
+                "xref": "paper",
+                "xanchor": "left",
+                "y": 1,
+                "yref": "container",
+                "yanchor": "top",
+                "pad": {"t": 12},
+            },
+            "xaxis": axis,
+            "yaxis": axis,
+            "margin": {"l": 60, "r": 18, "t": 46, "b": 52},
+            "hovermode": "closest",
+            "legend": {"orientation": "h", "x": 0, "y": -0.2, "yanchor": "top", "font": {"color": text}},
+            "hoverlabel": {"bgcolor": surface, "bordercolor": faint, "font": {"family": FONT, "size": 13, "color": text}, "align": "left"},
+        }
+    }
 
 
 LIGHT = template("#1d232a", "#66707c", "#e6e9ed", "#ffffff")

@@ -109,7 +109,9 @@ def build(view: View, measure: Measure, against: str) -> Matrix | None:
             shared = sorted(rounds[name].keys() & rounds[base].keys()) if base else []
             if shared and base:
                 for part in (title, "all"):
-                    pairs.setdefault(part, {}).setdefault(name, []).append(([rounds[name][r] for r in shared], [rounds[base][r] for r in shared]))
+                    pairs.setdefault(part, {}).setdefault(name, []).append(
+                        ([rounds[name][r] for r in shared], [rounds[base][r] for r in shared])
+                    )
         if base:
             counted[title] = counted.get(title, 0) + 1
             counted["all"] = counted.get("all", 0) + 1
@@ -119,10 +121,12 @@ def build(view: View, measure: Measure, against: str) -> Matrix | None:
     means = []
     parts = [title for title in groups if title in counted]
     for part in [*(parts if len(parts) > 1 else []), "all"]:
-        means.append(Line("all rows" if part == "all" else part, "", None, [mean(pairs[part].get(name, []), counted[part]) for name in view.names]))
+        means.append(
+            Line("all rows" if part == "all" else part, "", None, [mean(pairs[part].get(name, []), counted[part]) for name in view.names])
+        )
     overall = {name: overall_ratio(found) for name, found in pairs["all"].items() if len(found) == counted["all"]}
     order = [title for title in GROUPS.values() if title in groups] + [title for title in groups if title not in GROUPS.values()]
-    return Matrix(measure.key, measure.title, against, view.names, [Group(title, groups[title]) for title in order], means, overall)
+    return Matrix(measure.key, measure.title, against, list(view.names), [Group(title, groups[title]) for title in order], means, overall)
 
 
 def base_of(rounds: Rounds, against: str) -> str | None:

@@ -13,12 +13,10 @@ import jinja2
 from plotly.offline import get_plotlyjs
 
 from polder_lab import figure as figures
-from polder_lab.report import estimate, look, matrix, units
+from polder_lab.report import estimate, look, matrix, numbers, units, words
 from polder_lab.report.chart import against_threads, heat, latency, over_time, repetitions, tradeoff
 from polder_lab.report.chart.part import Chart, View
-from polder_lab.report.records import GROUPS, Records, Row
-
-NOISY_SHARE, NOISY_SPREAD = 0.05, 0.1
+from polder_lab.report.records import GROUPS, Row
 
 
 @dataclass
@@ -68,125 +66,34 @@ def sections(view: View, contents: Contents) -> list[Section]:
                 contents.add(f"percentiles:{row.id}:{call}", latency.percentiles(view, row, call))
                 contents.add(f"ccdf:{row.id}:{call}", latency.ccdf(view, row, call))
         first = kept[0]
-        made.append(Section(matrix.anchor(family), first.title or first.name, first.preset, first, kept, start_of(kept, view.records.cores), list(calls),
-                            {row.id: table(view, row) for row in kept}))
+        made.append(
+            Section(
+                matrix.anchor(family),
+                first.title or first.name,
+                first.preset,
+                first,
+                kept,
+                start_of(kept, view.records.cores),
+                list(calls),
+                {row.id: numbers.table(view, row) for row in kept},
+            )
+        )
     return made
-
-
-def table(view: View, row: Row) -> list[dict[str, str]]:
-    """The charts in numbers; what was not measured is an empty cell, and a column without any cell is not shown."""
-    records, lines = view.records, []
-    value, what = repetitions.time_of(view, row)
-    base = records.by_round("time", row.id, "system", lambda run: run.cost)
-    for name in view.names:
-        line = {"subject": name}
-        if trouble := records.trouble(row.id, name):
-            line["trouble"] = trouble
-        rounds = records.by_round("time", row.id, name, value)
-        if known := estimate.median(list(rounds.values())):
-            line[what] = units.seconds(known.value)
-            line["95 %"] = f"{units.seconds(known.low)} – {units.seconds(known.high)}" if known.low is not None and known.high is not None else ""
-        found = estimate.ratio(records.by_round("time", row.id, name, lambda run: run.cost), base)
-        if found and name != "system":
-            line["to system"] = units.ratio(found.value)
-            line["95 % of it"] = f"{units.ratio(found.low)} – {units.ratio(found.high)}" if found.low is not None and found.high is not None else ""
-        for title, key, unit in (("user", "user", units.seconds), ("in the kernel", "system", units.seconds), ("peak RSS", "peak_rss", units.size),
-                                 ("live peak", "live_peak", units.size), ("in the allocator", "allocator_seconds", units.seconds)):
-            if known := estimate.median([v for run in records.of("time", row.id, name) if (v := run.number(key)) is not None]):
-                line[title] = unit(known.value)
-        if known := estimate.median(list(records.by_round("time", row.id, name, lambda run: run.faults).values())):
-            line["faults"] = units.count(known.value)
-        if known := estimate.median([sum(run.data["calls"].values()) for run in records.of("calls", row.id, name) if run.data.get("calls")]):
-            line["system calls"] = units.count(known.value)
-        if known := estimate.median([v for run in records.of("instructions", row.id, name) if (v := run.number("instructions"))]):
-            line["instructions"] = units.count(known.value)
-        for figure in dict.fromkeys(key for run in records.of("time", row.id, name) for key in run.data.get("figures") or {}):
-            told = [float(value) for run in records.of("time", row.id, name) if isinstance(value := (run.data.get("figures") or {}).get(figure), int | float)]
-            if known := estimate.median(told):
-                line[figure.replace("_", " ")] = units.count(known.value)
-        buckets, worst = latency.sampled(view, row, name, "malloc")
-        for title, share in (("malloc 50 %", 0.5), ("99 %", 0.99), ("99.99 %", 0.9999)):
-            if at := estimate.percentile(buckets, share):
-                line[title] = units.seconds(at * 1e-9)
-        if buckets:
-            line["worst"] = units.seconds(worst * 1e-9)
-        if len(line) > 1:
-            lines.append(line)
-    columns = [*dict.fromkeys(key for line in lines for key in line if key != "trouble")]
-    return [{**{key: line.get(key, "") for key in columns}, "trouble": line.get("trouble", "")} for line in lines]
 
 
 def overall(view: View, matrices: Mapping[str, matrix.Matrix], contents: Contents) -> None:
     for against in ("system", "best"):
         time, memory = matrices.get(f"time|{against}"), matrices.get(f"memory|{against}")
         if time and memory:
+
             def estimates(of: matrix.Matrix) -> dict[str, estimate.Estimate]:
                 return {name: estimate.Estimate(r.value, r.low, r.high, view.records.rounds) for name, r in of.overall.items()}
-            contents.add("overall", tradeoff.of_all(view, estimates(time), estimates(memory), "the system's malloc" if against == "system" else "the best"))
+
+            contents.add(
+                "overall",
+                tradeoff.of_all(view, estimates(time), estimates(memory), "the system's malloc" if against == "system" else "the best"),
+            )
             return
-
-
-def standing(found: matrix.Matrix | None) -> list[tuple[str, str]]:
-    """Subjects measured in every row, the best first, with their geometric means."""
-    if found is None:
-        return []
-    return [(name, units.ratio(r.value)) for name, r in sorted(found.overall.items(), key=lambda item: item[1].value)]
-
-
-def facts(records: Records) -> list[tuple[str, str]]:
-    machine, experiment = records.machine, records.experiments[0]
-    commit = str(machine.get("commit") or "")[:12]
-    changed = " with uncommitted changes" if machine.get("uncommitted_changes") else ""
-    memory = machine.get("memory_bytes")
-    told = [
-        ("processor", f"{machine.get('cpu', '')}, {records.cores or '?'} cores" if machine.get("cpu") else ""),
-        ("memory", units.size(memory) if isinstance(memory, int) and memory else ""),
-        ("system", ", ".join(str(machine[k]) for k in ("distribution", "libc") if machine.get(k))),
-        ("kernel", f"Linux {machine['kernel']}" if machine.get("kernel") else ""),
-        ("huge pages", str(machine.get("transparent_huge_pages") or "")),
-        ("overcommit", str(machine.get("overcommit_memory") or "")),
-        ("compiler", str(machine.get("compiler") or "")),
-        ("commit", f"{commit}{changed}" if commit else ""),
-        ("started", str(experiment.get("started") or "").replace("T", " ")[:16]),
-        ("took", f"{sum(float(end.get('seconds') or 0) for end in records.ends) / 60:.0f} minutes" if records.ends else ""),
-        ("seed", str(experiment.get("seed") or "")),
-        ("settings", ", ".join(f"{k} {v}" for k, v in (experiment.get("settings") or {}).items() if v not in (None, False, "", []))),
-    ]
-    return [(name, value) for name, value in told if value]
-
-
-def warnings(records: Records) -> list[str]:
-    told = []
-    share = max((float(n.get("others_share") or 0) for n in records.noise), default=0.0)
-    spread = max((float(n.get("spin_spread") or 0) for n in records.noise), default=0.0)
-    if share > NOISY_SHARE:
-        told.append(f"Noisy machine: other processes used up to {share:.0%} of it meanwhile. A quiet one gives tighter intervals.")
-    if spread > NOISY_SPREAD:
-        told.append(f"Unsteady machine: a fixed piece of work took times that spread by up to {spread:.0%}.")
-    if not records.ends:
-        told.append("The experiment has not ended: these are the repetitions that were finished so far.")
-    if any(end.get("interrupted") for end in records.ends):
-        told.append("The experiment was interrupted: only what was finished is shown.")
-    if records.damaged:
-        told.append(f"{records.damaged} line{'s' if records.damaged > 1 else ''} of the records could not be read and were left out.")
-    if len({json.dumps({k: e.get('machine', {}).get(k) for k in ('cpu', 'kernel', 'commit')}) for e in records.experiments}) > 1:
-        told.append("These records come from different machines, kernels or commits: compare within a row only where one of them has it all.")
-    if len({row.id for row in records.rows}) and 0 < records.rounds < 6:
-        told.append(f"{records.rounds} round{'s' if records.rounds > 1 else ''}: ratios have intervals from 6 rounds on.")
-    return told
-
-
-def counted(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
-
-
-def what_was_measured(records: Records, shown: list[Section]) -> str:
-    programs = sum(section.first.kind == "program" for section in shown)
-    parts = [counted(len(shown) - programs, "workload")] if len(shown) > programs else []
-    parts += [counted(programs, "program")] if programs else []
-    passes = dict.fromkeys(run.instrument for run in records.runs)
-    return (f"{' and '.join(parts)} in {counted(len(records.rows), 'row')}, under {counted(len(records.subjects), 'allocator')}, "
-            f"{counted(records.rounds, 'round')}; passes: {', '.join(passes)}.")
 
 
 def drawn_figures(view: View, contents: Contents) -> tuple[list[dict[str, Any]], list[figures.Figure]]:
@@ -221,15 +128,34 @@ def embedded(data: Any) -> str:
 
 
 def data_of(view: View, contents: Contents, matrices: Mapping[str, matrix.Matrix]) -> dict[str, Any]:
-    tables = {key: {"title": m.title, "explained": m.explained, "names": m.names, "best": m.against == "best",
-                    "groups": [{"title": g.title, "lines": [compact(line) for line in g.lines]} for g in m.groups],
-                    "means": [compact(line) for line in m.means]} for key, m in matrices.items()}
+    tables = {
+        key: {
+            "title": m.title,
+            "explained": m.explained,
+            "names": m.names,
+            "best": m.against == "best",
+            "groups": [{"title": g.title, "lines": [compact(line) for line in g.lines]} for g in m.groups],
+            "means": [compact(line) for line in m.means],
+        }
+        for key, m in matrices.items()
+    }
     return {"charts": contents.charts, "matrices": tables, "light": look.LIGHT, "dark": look.DARK}
 
 
 def compact(line: matrix.Line) -> dict[str, Any]:
-    cells = [[c.ratio and units.brief(c.ratio, 4), c.low and units.brief(c.low, 4), c.high and units.brief(c.high, 4), c.rounds, c.value, c.interval,
-              c.trouble, c.rows] for c in line.cells]
+    cells = [
+        [
+            c.ratio and units.brief(c.ratio, 4),
+            c.low and units.brief(c.low, 4),
+            c.high and units.brief(c.high, 4),
+            c.rounds,
+            c.value,
+            c.interval,
+            c.trouble,
+            c.rows,
+        ]
+        for c in line.cells
+    ]
     return {"label": line.label, "target": line.target, "cells": cells}
 
 
@@ -260,11 +186,14 @@ class Report:
         labels = {row.id: row.label for row in self.view.records.rows}
         families = {family: rows[0].label.partition(" ×")[0] for family, rows in self.view.records.families.items()}
         for key, chart in self.contents.charts.items():
-            kind, _, of = key.partition(":")
+            of = key.partition(":")[2]
             of = next((one for one in (of, of.rpartition(":")[0]) if one in labels or one in families), "")
             title = chart["layout"]["title"]["text"]
             named = labels.get(of) or families.get(of)
-            found[key.replace("/", "-").replace(":", "-")] = {**chart, "layout": {**chart["layout"], "title": {"text": f"{named}: {title}" if named else title}}}
+            found[key.replace("/", "-").replace(":", "-")] = {
+                **chart,
+                "layout": {**chart["layout"], "title": {"text": f"{named}: {title}" if named else title}},
+            }
         return found
 
 
@@ -286,9 +215,23 @@ def render(report: Report) -> str:
     drawn, missing = report.drawn, report.missing
     experiment = records.experiments[0]
     return template("page.html").render(
-        title=str(experiment.get("name") or "experiment"), plotly=get_plotlyjs(), data=embedded(data_of(view, contents, matrices)),
-        records=records, view=view, facts=facts(records), warnings=warnings(records), measured=what_was_measured(records, shown),
-        fastest=standing(matrices.get("time|best")), leanest=standing(matrices.get("memory|best")), groups=grouped(shown),
-        resamples=estimate.RESAMPLES, sections=shown, measures=[(m.key, m.title) for m in matrix.MEASURES if f"{m.key}|best" in matrices],
-        against=["best", *(["system"] if "system" in view.names else [])], drawn=drawn, missing=missing, charts=contents.charts,
-        labels={row.id: row.label for row in records.rows})
+        title=str(experiment.get("name") or "experiment"),
+        plotly=get_plotlyjs(),
+        data=embedded(data_of(view, contents, matrices)),
+        records=records,
+        view=view,
+        facts=words.facts(records),
+        warnings=words.warnings(records),
+        measured=words.what_was_measured(records, [section.first for section in shown]),
+        fastest=words.standing(matrices.get("time|best")),
+        leanest=words.standing(matrices.get("memory|best")),
+        groups=grouped(shown),
+        resamples=estimate.RESAMPLES,
+        sections=shown,
+        measures=[(m.key, m.title) for m in matrix.MEASURES if f"{m.key}|best" in matrices],
+        against=["best", *(["system"] if "system" in view.names else [])],
+        drawn=drawn,
+        missing=missing,
+        charts=contents.charts,
+        labels={row.id: row.label for row in records.rows},
+    )

@@ -32,8 +32,17 @@ def browser() -> str:
 def on_paper(chart: Chart, width: int, height: int) -> Chart:
     """With what the page has elsewhere: title, legend, a light ground."""
     layout = chart["layout"]
-    return {"data": chart["data"], "layout": {"showlegend": True, **layout, "template": look.LIGHT, "width": width, "height": layout.get("height") or height,
-                                              "margin": {"l": 80, "r": 30, "t": 60, "b": 90, **layout.get("margin", {})}}}
+    return {
+        "data": chart["data"],
+        "layout": {
+            "showlegend": True,
+            **layout,
+            "template": look.LIGHT,
+            "width": width,
+            "height": layout.get("height") or height,
+            "margin": {"l": 80, "r": 30, "t": 60, "b": 90, **layout.get("margin", {})},
+        },
+    }
 
 
 def write(charts: Mapping[str, Chart], folder: Path, kind: str, *, width: int = 900, height: int = 520) -> list[Path]:

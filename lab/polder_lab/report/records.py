@@ -202,11 +202,22 @@ def take(entry: dict[str, Any], number: int, whole: Records, path: Path) -> None
         if entry.get("format") != FORMAT:
             raise Complaint(f"{path} has records of format {entry.get('format')}; this laboratory reads format {FORMAT}")
         whole.experiments.append(entry)
-        whole.subjects += [s for told in entry.get("subjects", []) if (s := known(Subject, told)).name not in {o.name for o in whole.subjects}]
+        whole.subjects += [
+            s for told in entry.get("subjects", []) if (s := known(Subject, told)).name not in {o.name for o in whole.subjects}
+        ]
         whole.rows += [r for told in entry.get("rows", []) if (r := known(Row, told)).id not in {o.id for o in whole.rows}]
     elif kind == "run":
-        whole.runs.append(Run(str(entry.get("pass", "time")), number * ROUNDS_OF_A_FILE + int(entry.get("round", 0)), str(entry.get("row", "")),
-                              str(entry.get("subject", "")), bool(entry.get("ok")), str(entry.get("trouble") or ""), entry))
+        whole.runs.append(
+            Run(
+                str(entry.get("pass", "time")),
+                number * ROUNDS_OF_A_FILE + int(entry.get("round", 0)),
+                str(entry.get("row", "")),
+                str(entry.get("subject", "")),
+                bool(entry.get("ok")),
+                str(entry.get("trouble") or ""),
+                entry,
+            )
+        )
     elif kind == "noise":
         whole.noise.append(entry)
     elif kind == "absent":

@@ -31,9 +31,25 @@ def threads_axis(rows: Sequence[Row], cores: int | None) -> tuple[Chart, list[Ch
     axis = {"title": {"text": "threads"}, "type": "log", "tickvals": ticks, "ticktext": [str(t) for t in ticks], "showgrid": False}
     marks = []
     if cores and ticks[0] <= cores < ticks[-1]:  # right of this line threads share processors
-        marks.append({"type": "line", "x0": cores, "x1": cores, "yref": "paper", "y0": 0, "y1": 1, "layer": "below",
-                      "line": {"color": "#8a8a8a", "width": 1, "dash": "dot"},
-                      "label": {"text": f"{cores} cores", "textposition": "end", "textangle": 0, "xanchor": "left", "font": {"size": 11, "color": "#8a8a8a"}}})
+        marks.append(
+            {
+                "type": "line",
+                "x0": cores,
+                "x1": cores,
+                "yref": "paper",
+                "y0": 0,
+                "y1": 1,
+                "layer": "below",
+                "line": {"color": "#8a8a8a", "width": 1, "dash": "dot"},
+                "label": {
+                    "text": f"{cores} cores",
+                    "textposition": "end",
+                    "textangle": 0,
+                    "xanchor": "left",
+                    "font": {"size": 11, "color": "#8a8a8a"},
+                },
+            }
+        )
     return axis, marks
 
 
@@ -51,15 +67,40 @@ def speed_up(view: View, rows: Sequence[Row], names: Sequence[str] | None = None
             found = ratio(base_rounds, rounds)
             if found:
                 known = as_estimate(found, len(rounds.keys() & base_rounds.keys()))
-                told = hover(name, f"{row.threads} threads", f"speed-up {known.value:.2f}", interval(known, units.ratio), f"{known.repetitions} paired rounds")
+                told = hover(
+                    name,
+                    f"{row.threads} threads",
+                    f"speed-up {known.value:.2f}",
+                    interval(known, units.ratio),
+                    f"{known.repetitions} paired rounds",
+                )
                 series.setdefault(name, []).append(Point(row.threads or 1, known, told))
     axis, marks = threads_axis(rows, records.cores)
-    return lines(view, series, title, axis, {"title": {"text": f"times {base_name} at {base_row.threads or 1} thread"}, "rangemode": "tozero"}, shapes=marks)
+    return lines(
+        view,
+        series,
+        title,
+        axis,
+        {"title": {"text": f"times {base_name} at {base_row.threads or 1} thread"}, "rangemode": "tozero"},
+        shapes=marks,
+    )
 
 
-def measured(view: View, rows: Sequence[Row], value: Value, unit: Callable[[float], str], title: str, y: str, *,
-             names: Sequence[str] | None = None, instrument: str = "time", log: bool = False, binary: bool = False,
-             position: Callable[[Row], float] | None = None, x: Chart | None = None) -> Chart | None:
+def measured(
+    view: View,
+    rows: Sequence[Row],
+    value: Value,
+    unit: Callable[[float], str],
+    title: str,
+    y: str,
+    *,
+    names: Sequence[str] | None = None,
+    instrument: str = "time",
+    log: bool = False,
+    binary: bool = False,
+    position: Callable[[Row], float] | None = None,
+    x: Chart | None = None,
+) -> Chart | None:
     """Medians with bootstrap intervals against threads, or whatever position says."""
     series: dict[str, list[Point]] = {}
     most = 0.0

@@ -7,12 +7,22 @@ from polder_lab.report.chart.part import Chart, View, chart, trace
 from polder_lab.report.estimate import Buckets, united
 from polder_lab.report.records import Row
 
-NINES = [(0.5, "50 %"), (0.9, "90 %"), (0.99, "99 %"), (0.999, "99.9 %"), (0.9999, "99.99 %"), (0.99999, "99.999 %"), (0.999999, "99.9999 %")]
+NINES = [
+    (0.5, "50 %"),
+    (0.9, "90 %"),
+    (0.99, "99 %"),
+    (0.999, "99.9 %"),
+    (0.9999, "99.99 %"),
+    (0.99999, "99.999 %"),
+    (0.999999, "99.9999 %"),
+]
 
 
 def calls_of(view: View, row: Row) -> list[str]:
     """The kinds of call that were sampled."""
-    found = {call: None for name in view.names for run in view.records.of("latency", row.id, name) for call in run.data.get("latency") or {}}
+    found = {
+        call: None for name in view.names for run in view.records.of("latency", row.id, name) for call in run.data.get("latency") or {}
+    }
     return list(found)
 
 
@@ -42,15 +52,31 @@ def percentiles(view: View, row: Row, call: str) -> Chart | None:
         total = sum(count for _, _, count in buckets)
         steps = [(buckets[0][1], 1.0), *exceeding(buckets), (max(worst, buckets[-1][1]), 1 / total)]
         most = max(most, total)
-        data.append(trace(name, view.looks[name], mode="lines", x=[units.brief(1 / share) for _, share in steps], y=[units.brief(ns * 1e-9, 4) for ns, _ in steps],
-                          hovertemplate=f"<b>{name}</b><br>{call}: %{{y:.3~s}}s<br>1 of %{{x:.3~s}} calls takes longer<extra></extra>",
-                          line={"shape": "hv", "width": 2}))
+        data.append(
+            trace(
+                name,
+                view.looks[name],
+                mode="lines",
+                x=[units.brief(1 / share) for _, share in steps],
+                y=[units.brief(ns * 1e-9, 4) for ns, _ in steps],
+                hovertemplate=f"<b>{name}</b><br>{call}: %{{y:.3~s}}s<br>1 of %{{x:.3~s}} calls takes longer<extra></extra>",
+                line={"shape": "hv", "width": 2},
+            )
+        )
     if not data:
         return None
     ticks = [(1 / (1 - share), text) for share, text in NINES if 1 / (1 - share) <= most * 1.5]
-    return chart(data, f"Latency of {call} by percentile",
-                 xaxis={"title": {"text": "percentile"}, "type": "log", "tickvals": [at for at, _ in ticks], "ticktext": [text for _, text in ticks]},
-                 yaxis=time_axis())
+    return chart(
+        data,
+        f"Latency of {call} by percentile",
+        xaxis={
+            "title": {"text": "percentile"},
+            "type": "log",
+            "tickvals": [at for at, _ in ticks],
+            "ticktext": [text for _, text in ticks],
+        },
+        yaxis=time_axis(),
+    )
 
 
 def ccdf(view: View, row: Row, call: str) -> Chart | None:
@@ -61,13 +87,25 @@ def ccdf(view: View, row: Row, call: str) -> Chart | None:
             continue
         total = sum(count for _, _, count in buckets)
         steps = [*exceeding(buckets), (max(worst, buckets[-1][1]), 1 / total)]
-        data.append(trace(name, view.looks[name], mode="lines", x=[units.brief(ns * 1e-9, 4) for ns, _ in steps], y=[units.brief(share, 4) for _, share in steps],
-                          hovertemplate=f"<b>{name}</b><br>{call}: %{{y:.3~%}} take longer than %{{x:.3~s}}s<extra></extra>",
-                          line={"shape": "vh", "width": 2}))
+        data.append(
+            trace(
+                name,
+                view.looks[name],
+                mode="lines",
+                x=[units.brief(ns * 1e-9, 4) for ns, _ in steps],
+                y=[units.brief(share, 4) for _, share in steps],
+                hovertemplate=f"<b>{name}</b><br>{call}: %{{y:.3~%}} take longer than %{{x:.3~s}}s<extra></extra>",
+                line={"shape": "vh", "width": 2},
+            )
+        )
     if not data:
         return None
-    return chart(data, f"Calls of {call} that take longer", xaxis=time_axis(),
-                 yaxis={"title": {"text": "share of calls"}, "type": "log", "dtick": 1, "tickformat": ".4~%"})
+    return chart(
+        data,
+        f"Calls of {call} that take longer",
+        xaxis=time_axis(),
+        yaxis={"title": {"text": "share of calls"}, "type": "log", "dtick": 1, "tickformat": ".4~%"},
+    )
 
 
 def time_axis() -> Chart:

@@ -37,13 +37,30 @@ def memory(view: View, row: Row) -> Chart | None:
         told, look = run.data["memory"], view.looks[name]
         times, rss = thinned(told["rss"], told.get("interval") or 0.01)
         most = max(most, *rss)
-        data.append(trace(name, look, mode="lines", x=times, y=rss, line={"width": 2, "shape": "hv"},
-                          hovertemplate=f"<b>{name}</b><br>RSS %{{y:.4~s}}B after %{{x:.2f}} s<extra></extra>"))
+        data.append(
+            trace(
+                name,
+                look,
+                mode="lines",
+                x=times,
+                y=rss,
+                line={"width": 2, "shape": "hv"},
+                hovertemplate=f"<b>{name}</b><br>RSS %{{y:.4~s}}B after %{{x:.2f}} s<extra></extra>",
+            )
+        )
         if told.get("live") and not live_shown:
             live_shown = True
-            data.append({"type": "scatter", "mode": "lines", "name": "live bytes", "x": [at for at, _ in told["live"]], "y": [size for _, size in told["live"]],
-                         "line": {"color": "#8a8a8a", "width": 1.5, "dash": "dot"},
-                         "hovertemplate": "<b>live bytes</b><br>%{y:.4~s}B after %{x:.2f} s<extra></extra>"})
+            data.append(
+                {
+                    "type": "scatter",
+                    "mode": "lines",
+                    "name": "live bytes",
+                    "x": [at for at, _ in told["live"]],
+                    "y": [size for _, size in told["live"]],
+                    "line": {"color": "#8a8a8a", "width": 1.5, "dash": "dot"},
+                    "hovertemplate": "<b>live bytes</b><br>%{y:.4~s}B after %{x:.2f} s<extra></extra>",
+                }
+            )
     if not data:
         return None
     return chart(data, "Memory over time", xaxis={"title": {"text": "seconds"}, "rangemode": "tozero"}, yaxis=byte_axis(most, "RSS"))

@@ -40,9 +40,15 @@ def chart(data: list[Chart], title: str, **layout: Any) -> Chart:
 
 
 def trace(name: str, look: Look, **more: Any) -> Chart:
-    return {"name": name, "legendgroup": name, "type": "scatter", "hoverinfo": "text", **more,
-            "marker": {"color": look.colour, "symbol": look.marker, "size": 9, "line": {"width": 0}, **more.get("marker", {})},
-            "line": {"color": look.colour, "dash": look.dash, "width": look.width, **more.get("line", {})}}
+    return {
+        "name": name,
+        "legendgroup": name,
+        "type": "scatter",
+        "hoverinfo": "text",
+        **more,
+        "marker": {"color": look.colour, "symbol": look.marker, "size": 9, "line": {"width": 0}, **more.get("marker", {})},
+        "line": {"color": look.colour, "dash": look.dash, "width": look.width, **more.get("line", {})},
+    }
 
 
 def spread(estimates: Sequence[Estimate], colour: str) -> Chart:
@@ -58,8 +64,17 @@ def lines(view: View, series: Mapping[str, Sequence[Point]], title: str, x: Char
     for name, points in series.items():
         if points:
             look = view.looks[name]
-            data.append(trace(name, look, mode="lines+markers", x=[p.x for p in points], y=[brief(p.estimate.value) for p in points],
-                              hovertext=[p.hover for p in points], error_y=spread([p.estimate for p in points], look.colour)))
+            data.append(
+                trace(
+                    name,
+                    look,
+                    mode="lines+markers",
+                    x=[p.x for p in points],
+                    y=[brief(p.estimate.value) for p in points],
+                    hovertext=[p.hover for p in points],
+                    error_y=spread([p.estimate for p in points], look.colour),
+                )
+            )
     return chart(data, title, xaxis=x, yaxis=y, **layout) if data else None
 
 
@@ -78,5 +93,9 @@ def byte_axis(most: float, title: str) -> Chart:
     step = 1.0
     while most / step > 6:
         step *= 2
-    return {"title": {"text": title}, "tickvals": [step * n for n in range(8) if step * n <= most * 1.15],
-            "ticktext": [size(step * n) if n else "0" for n in range(8) if step * n <= most * 1.15], "rangemode": "tozero"}
+    return {
+        "title": {"text": title},
+        "tickvals": [step * n for n in range(8) if step * n <= most * 1.15],
+        "ticktext": [size(step * n) if n else "0" for n in range(8) if step * n <= most * 1.15],
+        "rangemode": "tozero",
+    }

@@ -23,7 +23,9 @@ def time_of(view: View, row: Row) -> tuple[Callable[[Run], float | None], str]:
     return (lambda run: run.number("seconds")), "time"
 
 
-def points(view: View, row: Row, value: Callable[[Run], float | None], unit: Callable[[float], str], title: str, axis: Chart) -> Chart | None:
+def points(
+    view: View, row: Row, value: Callable[[Run], float | None], unit: Callable[[float], str], title: str, axis: Chart
+) -> Chart | None:
     found: list[tuple[str, dict[int, float], Estimate]] = []
     for name in view.names:
         rounds = view.records.by_round("time", row.id, name, value)
@@ -37,15 +39,39 @@ def points(view: View, row: Row, value: Callable[[Run], float | None], unit: Cal
     for place, (name, rounds, known) in enumerate(found):
         look = view.looks[name]
         heights = [round(place + 0.22 * ((7 * number) % 5 - 2) / 2, 3) for number in range(len(rounds))]
-        data.append(trace(name, look, mode="markers", x=[units.brief(v) for v in rounds.values()], y=heights, showlegend=False,
-                          hovertext=[hover(name, f"round {number % 1_000_000}", unit(v)) for number, v in rounds.items()],
-                          marker={"size": 7, "opacity": 0.45}))
+        data.append(
+            trace(
+                name,
+                look,
+                mode="markers",
+                x=[units.brief(v) for v in rounds.values()],
+                y=heights,
+                showlegend=False,
+                hovertext=[hover(name, f"round {number % 1_000_000}", unit(v)) for number, v in rounds.items()],
+                marker={"size": 7, "opacity": 0.45},
+            )
+        )
         told = hover(name, f"median {unit(known.value)}", interval(known, unit), f"{known.repetitions} rounds")
-        data.append(trace(name, look, mode="markers", x=[units.brief(known.value)], y=[place], hovertext=[told], showlegend=False,
-                          marker={"size": 20, "symbol": "line-ns", "line": {"width": 3, "color": look.colour}},
-                          error_x={**spread([known], look.colour), "thickness": 2.5, "width": 6}))
-    names = {"tickvals": list(range(len(found))), "ticktext": [name for name, _, _ in found], "range": [-0.6, len(found) - 0.4],
-             "showgrid": False, "zeroline": False}
+        data.append(
+            trace(
+                name,
+                look,
+                mode="markers",
+                x=[units.brief(known.value)],
+                y=[place],
+                hovertext=[told],
+                showlegend=False,
+                marker={"size": 20, "symbol": "line-ns", "line": {"width": 3, "color": look.colour}},
+                error_x={**spread([known], look.colour), "thickness": 2.5, "width": 6},
+            )
+        )
+    names = {
+        "tickvals": list(range(len(found))),
+        "ticktext": [name for name, _, _ in found],
+        "range": [-0.6, len(found) - 0.4],
+        "showgrid": False,
+        "zeroline": False,
+    }
     return chart(data, title, xaxis=axis, yaxis=names, height=110 + 30 * len(found))
 
 
