@@ -10,6 +10,7 @@ from synthetic import Entry, experiment
 
 from polder_lab.complaint import Complaint
 from polder_lab.report.records import newest, read
+from polder_lab.report.words import facts, warnings
 
 
 def entry(number: int, seconds: float, **more: object) -> Entry:
@@ -36,7 +37,7 @@ def test_a_cut_line_is_counted_and_skipped(tmp_path: Path) -> None:
     records = read([written(tmp_path / "a.jsonl", experiment(), entry(0, 1.0), tail='{"record": "run", "sec')])
     assert len(records.runs) == 1
     assert records.damaged == 1
-    assert records.ends == []
+    assert records.ends == {}
 
 
 def test_of_a_repetition_made_twice_the_later_counts(tmp_path: Path) -> None:
@@ -84,3 +85,10 @@ def test_a_missing_file_and_an_empty_folder_are_named(tmp_path: Path) -> None:
         read([tmp_path / "none.jsonl"])
     with pytest.raises(Complaint, match="polder bench run"):
         newest(tmp_path)
+
+
+def test_of_a_continued_experiment_the_last_end_counts(tmp_path: Path) -> None:
+    ends: list[Entry] = [{"record": "end", "interrupted": yes, "seconds": at} for yes, at in ((True, 60.0), (False, 180.0))]
+    records = read([written(tmp_path / "a.jsonl", experiment(), entry(0, 1.0), ends[0], entry(1, 1.0), ends[1])])
+    assert ("took", "3 minutes") in facts(records)
+    assert warnings(records) == ["2 rounds: ratios have intervals from 6 rounds on."]

@@ -109,8 +109,8 @@ class Figure:
         if found and not self.sweep:
             told.append(
                 f"Ours: preset {found.preset}."
-                if found.preset
-                else "Ours: with the default parameters, which are scaled down, not with the paper's."
+                if found.preset not in ("", "quick")
+                else f"Ours: with the {found.preset or 'default'} parameters, which are scaled down, not with the paper's."
             )
         if len(self.threads) > 1 and (view.records.cores or 0) < self.paper.cores:
             told.append(

@@ -18,6 +18,9 @@ from polder_lab.report.chart import against_threads, heat, latency, over_time, r
 from polder_lab.report.chart.part import Chart, View
 from polder_lab.report.records import GROUPS, Row
 
+# Parts of the page that not all records have, and what charts they show.
+PARTS = {"threads": "speed-up:", "over-time": "over-time:", "latency": "percentiles:", "tradeoff": "tradeoff:"}
+
 
 @dataclass
 class Section:
@@ -233,5 +236,6 @@ def render(report: Report) -> str:
         drawn=drawn,
         missing=missing,
         charts=contents.charts,
+        there=[part for part, kind in PARTS.items() if any(key.startswith(kind) for key in contents.charts)],
         labels={row.id: row.label for row in records.rows},
     )

@@ -95,7 +95,7 @@ class Records:
     runs: list[Run]
     noise: list[Mapping[str, Any]]
     absent: list[Mapping[str, Any]]
-    ends: list[Mapping[str, Any]]
+    ends: dict[int, Mapping[str, Any]]  # by file: of one that was continued only the last counts
     damaged: int = 0  # lines that could not be read
 
     @cached_property
@@ -163,7 +163,7 @@ def newest(folder: Path) -> Path:
 
 def read(paths: Sequence[Path]) -> Records:
     """Several files become one, if they go together: subjects and rows are united by name."""
-    whole = Records(list(paths), [], [], [], [], [], [], [])
+    whole = Records(list(paths), [], [], [], [], [], [], {})
     for number, path in enumerate(paths):
         read_one(path, number, whole)
     if not whole.runs:
@@ -223,7 +223,7 @@ def take(entry: dict[str, Any], number: int, whole: Records, path: Path) -> None
     elif kind == "absent":
         whole.absent.append(entry)
     elif kind == "end":
-        whole.ends.append(entry)
+        whole.ends[number] = entry
 
 
 def known(shape: type[Part], told: Mapping[str, Any]) -> Part:

@@ -23,6 +23,7 @@ def facts(records: Records) -> list[tuple[str, str]]:
     commit = str(machine.get("commit") or "")[:12]
     changed = " with uncommitted changes" if machine.get("uncommitted_changes") else ""
     memory = machine.get("memory_bytes")
+    took = sum(float(end.get("seconds") or 0) for end in records.ends.values())
     told = [
         ("processor", f"{machine.get('cpu', '')}, {records.cores or '?'} cores" if machine.get("cpu") else ""),
         ("memory", units.size(memory) if isinstance(memory, int) and memory else ""),
@@ -33,11 +34,17 @@ def facts(records: Records) -> list[tuple[str, str]]:
         ("compiler", str(machine.get("compiler") or "")),
         ("commit", f"{commit}{changed}" if commit else ""),
         ("started", str(experiment.get("started") or "").replace("T", " ")[:16]),
-        ("took", f"{sum(float(end.get('seconds') or 0) for end in records.ends) / 60:.0f} minutes" if records.ends else ""),
+        ("took", counted(round(took / 60), "minute") if records.ends else ""),
         ("seed", str(experiment.get("seed") or "")),
-        ("settings", ", ".join(f"{k} {v}" for k, v in (experiment.get("settings") or {}).items() if v not in (None, False, "", []))),
+        ("settings", ", ".join(setting(k, v) for k, v in (experiment.get("settings") or {}).items() if k != "seed" and v)),
     ]
     return [(name, value) for name, value in told if value]
+
+
+def setting(name: str, value: object) -> str:
+    if value is True:
+        return name
+    return f"{name} {' '.join(map(str, value)) if isinstance(value, list) else value}"
 
 
 def warnings(records: Records) -> list[str]:
@@ -48,9 +55,9 @@ def warnings(records: Records) -> list[str]:
         told.append(f"Noisy machine: other processes used up to {share:.0%} of it meanwhile. A quiet one gives tighter intervals.")
     if spread > NOISY_SPREAD:
         told.append(f"Unsteady machine: a fixed piece of work took times that spread by up to {spread:.0%}.")
-    if not records.ends:
+    if len(records.ends) < len(records.files):
         told.append("The experiment has not ended: these are the repetitions that were finished so far.")
-    if any(end.get("interrupted") for end in records.ends):
+    if any(end.get("interrupted") for end in records.ends.values()):
         told.append("The experiment was interrupted: only what was finished is shown.")
     if records.damaged:
         told.append(f"{records.damaged} line{'s' if records.damaged > 1 else ''} of the records could not be read and were left out.")

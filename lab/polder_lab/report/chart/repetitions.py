@@ -38,7 +38,7 @@ def points(
     data = []
     for place, (name, rounds, known) in enumerate(found):
         look = view.looks[name]
-        heights = [round(place + 0.22 * ((7 * number) % 5 - 2) / 2, 3) for number in range(len(rounds))]
+        heights = [round(place + 0.11 * ((2 * number + 2) % 5 - 2), 3) for number in range(len(rounds))]
         data.append(
             trace(
                 name,
