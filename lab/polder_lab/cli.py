@@ -12,6 +12,7 @@ import click
 from polder_lab.command.bench import bench
 from polder_lab.command.catalogue import explain, listing
 from polder_lab.command.compare import compare
+from polder_lab.command.figure import figure
 from polder_lab.command.peers import peers
 from polder_lab.command.shared import Commands, say
 from polder_lab.complaint import Complaint
@@ -22,7 +23,7 @@ def app() -> None:
     """Polder's laboratory."""
 
 
-for command in (compare, bench, listing, explain, peers):
+for command in (compare, bench, figure, listing, explain, peers):
     app.add_command(command)
 
 

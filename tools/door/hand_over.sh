@@ -1,8 +1,9 @@
 # hand_over — commands that are written in Python: python -m polder_lab COMMAND …
 
 hand_over() {
-  case $1 in
-    bench | compare | conform | trace)
+  case "$1 ${2-}" in
+    "figure "* | "bench report") ;;  # read records alone
+    bench\ * | compare\ * | conform\ * | trace\ *)
       need_packages $(packages_in "$root/lab/packages")
       [ "$1" != bench ] || need_packages $(packages_in "$root/lab/packages.bench")
       need_build release polder_heaps polder-registry polder-bench

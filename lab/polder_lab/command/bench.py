@@ -22,6 +22,7 @@ from rich.table import Table
 from polder_lab import campaign, journal, machine, overview, place, self_test, table
 from polder_lab import heap as heaps_of
 from polder_lab.campaign import MODES, Recorder, Settings
+from polder_lab.command.report import report
 from polder_lab.command.shared import Commands, brief, build_option, forget_inherited, say, terminal, thread_counts, words
 from polder_lab.complaint import Complaint, unknown
 from polder_lab.experiment import Experiment, Outcome
@@ -40,6 +41,9 @@ WITH_RESUME = {"resume", "name", "out", "build", "rounds", "minutes", "until"}
 @click.group("bench", cls=Commands)
 def bench() -> None:
     """The laboratory: workloads and programs under many heaps, kept for the report."""
+
+
+bench.add_command(report)
 
 
 @bench.command("list")

@@ -1,0 +1,1 @@
+"""The report: reads records, writes one page that opens from a file, and pictures. It measures nothing."""

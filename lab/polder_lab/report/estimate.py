@@ -1,0 +1,85 @@
+"""What repetitions say: medians with bootstrap intervals, paired ratios, percentiles out of buckets, a Pareto front.
+
+Ratios are those of interval.py, paired by round; only absolute values, which nothing is claimed from, are bootstrapped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from scipy import stats
+
+from polder_lab.interval import Ratio, paired_ratio
+
+FEWEST_FOR_A_BOOTSTRAP = 3
+RESAMPLES = 2000
+
+
+@dataclass(frozen=True)
+class Estimate:
+    value: float
+    low: float | None
+    high: float | None
+    repetitions: int
+
+
+def median(values: Sequence[float]) -> Estimate | None:
+    return median_of(tuple(values))
+
+
+@cache
+def median_of(values: tuple[float, ...]) -> Estimate | None:
+    if not values:
+        return None
+    middle = float(np.median(values))
+    if len(values) < FEWEST_FOR_A_BOOTSTRAP:
+        return Estimate(middle, None, None, len(values))
+    if len(set(values)) == 1:
+        return Estimate(middle, middle, middle, len(values))
+    found = stats.bootstrap(
+        (np.asarray(values),), np.median, n_resamples=RESAMPLES, vectorized=True, method="percentile", rng=np.random.default_rng(1)
+    ).confidence_interval
+    return Estimate(middle, float(found.low), float(found.high), len(values))
+
+
+def ratio(subject: Mapping[int, float], base: Mapping[int, float]) -> Ratio | None:
+    """Of the rounds that both have."""
+    rounds = sorted(subject.keys() & base.keys())
+    return paired_ratio([subject[r] for r in rounds], [base[r] for r in rounds]) if rounds else None
+
+
+Buckets = Sequence[tuple[float, float, int]]  # lowest ns, highest ns, how many
+
+
+def united(many: Iterable[Sequence[Sequence[float]]]) -> list[tuple[float, float, int]]:
+    """The buckets of several repetitions as those of one."""
+    counts: dict[tuple[float, float], int] = {}
+    for buckets in many:
+        for low, high, count in buckets:
+            counts[(low, high)] = counts.get((low, high), 0) + int(count)
+    return [(low, high, counts[(low, high)]) for low, high in sorted(counts) if counts[(low, high)]]
+
+
+def percentile(buckets: Buckets, share: float) -> float | None:
+    """In nanoseconds: the upper end of the bucket in which this share of the calls is reached, so never too little."""
+    total = sum(count for _, _, count in buckets)
+    seen = 0
+    for _, high, count in buckets:
+        seen += count
+        if seen >= share * total:
+            return high
+    return None
+
+
+def front(points: Mapping[str, tuple[float, float]]) -> list[str]:
+    """Those that no other one beats in both, from left to right; less is better."""
+    kept: list[str] = []
+    lowest = float("inf")
+    for name, (_, y) in sorted(points.items(), key=lambda item: item[1]):
+        if y < lowest:
+            kept.append(name)
+            lowest = y
+    return kept

@@ -1,0 +1,231 @@
+"""Reads records (docs/design/0002-laboratory.md). Lenient with lines that were cut off, strict with what is no record."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from polder_lab.complaint import Complaint
+
+FORMAT = 1
+KIND = "record"  # the key that says what a line is
+GROUPS = {"seeds": "From the papers", "field": "What the field added", "programs": "Real programs"}
+ROUNDS_OF_A_FILE = 1_000_000  # keeps the rounds of several files apart: pairs exist within one file only
+
+
+@dataclass(frozen=True)
+class Subject:
+    name: str
+    kind: str = ""
+    title: str = ""
+    version: str = ""
+    year: str = ""
+    paper: str = ""
+    summary: str = ""
+    library: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    id: str
+    name: str
+    kind: str = "workload"
+    group: str = "field"
+    threads: int | None = None
+    preset: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    title: str = ""
+    what: str = ""
+    shows: str = ""
+    paper: str = ""
+
+    @property
+    def family(self) -> str:
+        """Rows that differ in their threads alone."""
+        return f"{self.name}:{self.preset}" if self.preset else self.name
+
+    @property
+    def label(self) -> str:
+        named = self.title or self.name
+        named += f" ({self.preset})" if self.preset else ""
+        return f"{named} ×{self.threads}" if self.threads else named
+
+
+Part = TypeVar("Part", Subject, Row)
+
+
+@dataclass(frozen=True)
+class Run:
+    instrument: str  # the pass
+    round: int
+    row: str
+    subject: str
+    ok: bool
+    trouble: str
+    data: Mapping[str, Any] = field(hash=False)
+
+    def number(self, name: str) -> float | None:
+        value = self.data.get(name)
+        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+    @property
+    def cost(self) -> float | None:
+        """What is compared: time, or time per operation, since a workload may run for a fixed time."""
+        seconds, operations = self.number("seconds"), self.number("operations")
+        if seconds is None or seconds <= 0:
+            return None
+        return seconds / operations if operations else seconds
+
+    @property
+    def faults(self) -> float | None:
+        parts = [n for name in ("minor_faults", "major_faults") if (n := self.number(name)) is not None]
+        return max(1.0, sum(parts)) if parts else None
+
+
+@dataclass
+class Records:
+    files: list[Path]
+    experiments: list[Mapping[str, Any]]
+    subjects: list[Subject]
+    rows: list[Row]
+    runs: list[Run]
+    noise: list[Mapping[str, Any]]
+    absent: list[Mapping[str, Any]]
+    ends: dict[int, Mapping[str, Any]]  # by file: of one that was continued only the last counts
+    damaged: int = 0  # lines that could not be read
+
+    @cached_property
+    def index(self) -> dict[tuple[str, str, str], list[Run]]:
+        """By pass, row and subject; of a repetition that was made twice the later one counts."""
+        found: dict[tuple[str, str, str], dict[int, Run]] = {}
+        for run in self.runs:
+            found.setdefault((run.instrument, run.row, run.subject), {})[run.round] = run
+        return {key: [rounds[n] for n in sorted(rounds)] for key, rounds in found.items()}
+
+    def all_of(self, instrument: str, row: str, subject: str) -> list[Run]:
+        return self.index.get((instrument, row, subject), [])
+
+    def of(self, instrument: str, row: str, subject: str) -> list[Run]:
+        """The repetitions that went well."""
+        return [run for run in self.all_of(instrument, row, subject) if run.ok]
+
+    def by_round(self, instrument: str, row: str, subject: str, value: Callable[[Run], float | None]) -> dict[int, float]:
+        return {run.round: v for run in self.of(instrument, row, subject) if (v := value(run)) is not None and v > 0}
+
+    def trouble(self, row: str, subject: str) -> str:
+        """Why the cell has nothing to show."""
+        return next((run.trouble or "failed" for run in self.all_of("time", row, subject) if not run.ok), "")
+
+    @cached_property
+    def troubles(self) -> list[tuple[str, str, str, str, int]]:
+        """Row, subject, pass, what happened, how often."""
+        counted: dict[tuple[str, str, str, str], int] = {}
+        for (instrument, row, subject), runs in self.index.items():
+            for run in runs:
+                if not run.ok:
+                    key = (row, subject, instrument, run.trouble or "failed")
+                    counted[key] = counted.get(key, 0) + 1
+        return [(*key, times) for key, times in counted.items()]
+
+    @cached_property
+    def families(self) -> dict[str, list[Row]]:
+        found: dict[str, list[Row]] = {}
+        for row in self.rows:
+            found.setdefault(row.family, []).append(row)
+        return {name: sorted(rows, key=lambda r: r.threads or 0) for name, rows in found.items()}
+
+    @property
+    def machine(self) -> Mapping[str, Any]:
+        told = self.experiments[0].get("machine")
+        return told if isinstance(told, Mapping) else {}
+
+    @property
+    def cores(self) -> int | None:
+        told = self.machine.get("cores")
+        return told if isinstance(told, int) else None
+
+    @property
+    def rounds(self) -> int:
+        return len({run.round for run in self.runs if run.instrument == "time"})
+
+
+def newest(folder: Path) -> Path:
+    """The records file that was written to last."""
+    found = sorted(folder.glob("*.jsonl"), key=lambda path: path.stat().st_mtime)
+    if not found:
+        raise Complaint(f"there are no records in {folder}; make some: ./polder bench run --quick")
+    return found[-1]
+
+
+def read(paths: Sequence[Path]) -> Records:
+    """Several files become one, if they go together: subjects and rows are united by name."""
+    whole = Records(list(paths), [], [], [], [], [], [], {})
+    for number, path in enumerate(paths):
+        read_one(path, number, whole)
+    if not whole.runs:
+        raise Complaint(f"{', '.join(map(str, paths))}: no repetition has been recorded")
+    return whole
+
+
+def read_one(path: Path, number: int, whole: Records) -> None:
+    try:
+        with path.open(encoding="utf-8", errors="replace") as lines:
+            entries = list(parsed(lines, whole))
+    except OSError as why:
+        raise Complaint(f"cannot read {path}: {why.strerror}") from why
+    if not entries or entries[0].get(KIND) != "experiment":
+        raise Complaint(f"{path} is no records file: it does not begin with an experiment")
+    for entry in entries:
+        take(entry, number, whole, path)
+
+
+def parsed(lines: Iterable[str], whole: Records) -> Iterable[dict[str, Any]]:
+    for line in lines:
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            whole.damaged += 1
+            continue
+        if isinstance(entry, dict):
+            yield entry
+        else:
+            whole.damaged += 1
+
+
+def take(entry: dict[str, Any], number: int, whole: Records, path: Path) -> None:
+    kind = entry.get(KIND)
+    if kind == "experiment":
+        if entry.get("format") != FORMAT:
+            raise Complaint(f"{path} has records of format {entry.get('format')}; this laboratory reads format {FORMAT}")
+        whole.experiments.append(entry)
+        whole.subjects += [
+            s for told in entry.get("subjects", []) if (s := known(Subject, told)).name not in {o.name for o in whole.subjects}
+        ]
+        whole.rows += [r for told in entry.get("rows", []) if (r := known(Row, told)).id not in {o.id for o in whole.rows}]
+    elif kind == "run":
+        whole.runs.append(
+            Run(
+                str(entry.get("pass", "time")),
+                number * ROUNDS_OF_A_FILE + int(entry.get("round", 0)),
+                str(entry.get("row", "")),
+                str(entry.get("subject", "")),
+                bool(entry.get("ok")),
+                str(entry.get("trouble") or ""),
+                entry,
+            )
+        )
+    elif kind == "noise":
+        whole.noise.append(entry)
+    elif kind == "absent":
+        whole.absent.append(entry)
+    elif kind == "end":
+        whole.ends[number] = entry
+
+
+def known(shape: type[Part], told: Mapping[str, Any]) -> Part:
+    """What the class knows of what was told; null is as good as not told."""
+    return shape(**{f.name: told[f.name] for f in fields(shape) if told.get(f.name) is not None})

@@ -1,0 +1,85 @@
+"""What the head of the page says: what was measured, where, and what may be wrong with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from polder_lab.report import matrix, units
+from polder_lab.report.records import Records, Row
+
+NOISY_SHARE, NOISY_SPREAD = 0.05, 0.1
+
+
+def standing(found: matrix.Matrix | None) -> list[tuple[str, str]]:
+    """Subjects measured in every row, the best first, with their geometric means."""
+    if found is None:
+        return []
+    return [(name, units.ratio(r.value)) for name, r in sorted(found.overall.items(), key=lambda item: item[1].value)]
+
+
+def facts(records: Records) -> list[tuple[str, str]]:
+    machine, experiment = records.machine, records.experiments[0]
+    commit = str(machine.get("commit") or "")[:12]
+    changed = " with uncommitted changes" if machine.get("uncommitted_changes") else ""
+    memory = machine.get("memory_bytes")
+    took = sum(float(end.get("seconds") or 0) for end in records.ends.values())
+    told = [
+        ("processor", f"{machine.get('cpu', '')}, {records.cores or '?'} cores" if machine.get("cpu") else ""),
+        ("memory", units.size(memory) if isinstance(memory, int) and memory else ""),
+        ("system", ", ".join(str(machine[k]) for k in ("distribution", "libc") if machine.get(k))),
+        ("kernel", f"Linux {machine['kernel']}" if machine.get("kernel") else ""),
+        ("huge pages", str(machine.get("transparent_huge_pages") or "")),
+        ("overcommit", str(machine.get("overcommit_memory") or "")),
+        ("compiler", str(machine.get("compiler") or "")),
+        ("commit", f"{commit}{changed}" if commit else ""),
+        ("started", str(experiment.get("started") or "").replace("T", " ")[:16]),
+        ("took", counted(round(took / 60), "minute") if records.ends else ""),
+        ("seed", str(experiment.get("seed") or "")),
+        ("settings", ", ".join(setting(k, v) for k, v in (experiment.get("settings") or {}).items() if k != "seed" and v)),
+    ]
+    return [(name, value) for name, value in told if value]
+
+
+def setting(name: str, value: object) -> str:
+    if value is True:
+        return name
+    return f"{name} {' '.join(map(str, value)) if isinstance(value, list) else value}"
+
+
+def warnings(records: Records) -> list[str]:
+    told = []
+    share = max((float(n.get("others_share") or 0) for n in records.noise), default=0.0)
+    spread = max((float(n.get("spin_spread") or 0) for n in records.noise), default=0.0)
+    if share > NOISY_SHARE:
+        told.append(f"Noisy machine: other processes used up to {share:.0%} of it meanwhile. A quiet one gives tighter intervals.")
+    if spread > NOISY_SPREAD:
+        told.append(f"Unsteady machine: a fixed piece of work took times that spread by up to {spread:.0%}.")
+    if len(records.ends) < len(records.files):
+        told.append("The experiment has not ended: these are the repetitions that were finished so far.")
+    if any(end.get("interrupted") for end in records.ends.values()):
+        told.append("The experiment was interrupted: only what was finished is shown.")
+    if records.damaged:
+        told.append(f"{records.damaged} line{'s' if records.damaged > 1 else ''} of the records could not be read and were left out.")
+    if len({json.dumps({k: e.get("machine", {}).get(k) for k in ("cpu", "kernel", "commit")}) for e in records.experiments}) > 1:
+        told.append(
+            "These records come from different machines, kernels or commits: compare within a row only where one of them has it all."
+        )
+    if len({row.id for row in records.rows}) and 0 < records.rounds < 6:
+        told.append(f"{records.rounds} round{'s' if records.rounds > 1 else ''}: ratios have intervals from 6 rounds on.")
+    return told
+
+
+def counted(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def what_was_measured(records: Records, shown: Sequence[Row]) -> str:
+    programs = sum(row.kind == "program" for row in shown)
+    parts = [counted(len(shown) - programs, "workload")] if len(shown) > programs else []
+    parts += [counted(programs, "program")] if programs else []
+    passes = dict.fromkeys(run.instrument for run in records.runs)
+    return (
+        f"{' and '.join(parts)} in {counted(len(records.rows), 'row')}, under {counted(len(records.subjects), 'allocator')}, "
+        f"{counted(records.rounds, 'round')}; passes: {', '.join(passes)}."
+    )

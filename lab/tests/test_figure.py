@@ -1,0 +1,132 @@
+"""The figures of the papers: what the registry says is there, and the command is honest about what is not."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from synthetic import write
+
+from polder_lab import figure as figures
+from polder_lab.complaint import Complaint
+from polder_lab.figure.part import Figure
+from polder_lab.report.chart.part import View, view_of
+from polder_lab.report.records import read
+
+WORKLOADS = Path(__file__).resolve().parents[2] / "bench" / "workload"
+NAMES = [figure.name for figure in figures.ALL]
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("records") / "made-up.jsonl", skip=("latency", "memory"))
+
+
+@pytest.fixture(scope="module")
+def view(records: Path) -> View:
+    return view_of(read([records]))
+
+
+def test_names_are_unique_and_tell_the_paper() -> None:
+    assert len(set(NAMES)) == len(NAMES)
+    for figure in figures.ALL:
+        assert figure.name.startswith(figure.paper.short.lower() + "-")
+        assert figure.statement.endswith(".")
+
+
+@pytest.mark.parametrize("figure", figures.ALL, ids=NAMES)
+def test_its_preset_exists(figure: Figure) -> None:
+    """In the sources, so that nothing must be built; a sweep takes what parameters there are."""
+    source = WORKLOADS / f"{figure.workload}.hpp"
+    if not source.exists() or figure.sweep:
+        return
+    presets = set(re.findall(r'^\s*\{"([a-z0-9-]+)",', source.read_text(), re.MULTILINE))
+    assert presets & set(figure.presets), f"{figure.workload} has {presets}"
+
+
+def test_the_paper_s_preset_goes_before_the_default(view: View) -> None:
+    found = figures.find("scalloc-6a").select(view)
+    assert found is not None
+    assert found.preset == "scalloc"
+    assert [row.threads for row in found.rows] == [1, 2, 4, 8]
+
+
+def test_speed_up_is_over_one_thread_of_the_system(view: View) -> None:
+    chart = figures.find("scalloc-6a").draw(view)
+    assert chart is not None
+    lines = {trace["name"]: dict(zip(trace["x"], trace["y"], strict=True)) for trace in chart["data"]}
+    assert lines["system"][1] == pytest.approx(1.0)
+    assert lines["polder"][1] > 1
+    assert lines["mimalloc"][2] > lines["mimalloc"][1]
+    assert all(len(trace["error_y"]["array"]) == len(trace["x"]) for trace in chart["data"])
+
+
+def test_what_is_missing_is_said_with_the_command(view: View) -> None:
+    figure = figures.find("scalloc-7a")
+    assert figure.draw(view) is None
+    assert figure.lacks(view) == "the records have no row of shbench"
+    assert figure.command == "./polder bench run --only shbench --preset scalloc-fig7 --threads 1,2,4,8,16"
+    assert figure.command_with({"shbench": {"scalloc"}}).endswith("--preset scalloc --threads 1,2,4,8,16")
+    assert figures.find("scalloc-13a").lacks(view) == "the records have no scalloc-no-span-pool"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("scaloc-8b", "nearest: scalloc-8b"),
+        ("scalloc-6", "scalloc-6a, scalloc-6b"),
+        ("thesis-4.1a", "DEBRA"),
+        ("scalloc-3", "is a drawing"),
+    ],
+)
+def test_other_names_are_answered(name: str, said: str) -> None:
+    with pytest.raises(Complaint, match=re.escape(said)):
+        figures.find(name)
+
+
+def polder(*arguments: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "polder_lab", *arguments], capture_output=True, text=True, env=environment, timeout=100)
+
+
+def test_the_command_draws_a_page(records: Path, tmp_path: Path, environment: dict[str, str]) -> None:
+    out = tmp_path / "figure.html"
+    done = polder("figure", "michael-8a", "--records", str(records), "--out", str(out), environment=environment)
+    assert done.returncode == 0, done.stderr
+    page = out.read_text()
+    assert "331" in page
+    assert "PLDI 2004" in page
+    assert "preset michael" in page
+
+
+def test_the_command_says_what_the_records_lack(records: Path, tmp_path: Path, environment: dict[str, str]) -> None:
+    done = polder("figure", "scalloc-7a", "--records", str(records), "--out", str(tmp_path / "f.html"), environment=environment)
+    assert done.returncode == 2
+    assert "no row of shbench" in done.stderr
+    assert "./polder bench run --only shbench" in done.stderr
+    assert not (tmp_path / "f.html").exists()
+
+
+def test_without_records_there_is_the_command(environment: dict[str, str]) -> None:
+    done = polder("figure", "scalloc-8b", environment=environment)
+    assert done.returncode == 2
+    assert "./polder bench run --only larson" in done.stderr
+
+
+def test_the_list_has_them_all(records: Path, environment: dict[str, str]) -> None:
+    done = polder("figure", "--list", "--records", str(records), environment=environment)
+    assert done.returncode == 0
+    assert all(name in done.stdout for name in NAMES)
+    assert "can be drawn" in next(line for line in done.stdout.splitlines() if line.startswith("scalloc-6a"))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("figure",), ("figure", "scalloc-8b", "--out", "x.pdf"), ("bench", "report", "none.jsonl"), ("bench", "report", "--chart", "x")],
+)
+def test_wrong_use_is_status_2(arguments: tuple[str, ...], environment: dict[str, str]) -> None:
+    done = polder(*arguments, environment=environment)
+    assert done.returncode == 2
+    assert done.stderr.startswith("polder: ")

@@ -1,0 +1,112 @@
+"""The overview's numbers, on records whose truth is known."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from synthetic import experiment
+
+from polder_lab.interval import geometric_mean
+from polder_lab.report.chart.part import View, view_of
+from polder_lab.report.look import looks
+from polder_lab.report.matrix import MEASURES, Matrix, build
+from polder_lab.report.records import read
+
+TRUTH = {"system": 2.0, "polder": 1.0, "jemalloc": 1.5}
+ROWS = {"larson/2": 1.0, "mixed/2": 10.0, "redis": 3.0}
+
+
+@pytest.fixture
+def view(tmp_path: Path) -> View:
+    """Rounds differ by a factor that all share, so that only pairing finds the exact ratios; one subject fails on one row."""
+    told = experiment()
+    told["subjects"] = [s for s in told["subjects"] if s["name"] in TRUTH]
+    told["rows"] = [r for r in told["rows"] if r["id"] in ROWS]
+    lines = [told]
+    for row, size in ROWS.items():
+        for name, factor in TRUTH.items():
+            for number in range(8):
+                fails = (row, name) == ("redis", "jemalloc")
+                lines.append(
+                    {
+                        "record": "run",
+                        "pass": "time",
+                        "round": number,
+                        "row": row,
+                        "subject": name,
+                        "ok": not fails,
+                        "trouble": "crashes: Aborted" if fails else None,
+                        "seconds": None if fails else size * factor * (1 + number / 3),
+                        "operations": None,
+                        "peak_rss": None if fails else 1000 * factor,
+                        "minor_faults": 0,
+                        "major_faults": 0,
+                    }
+                )
+    file = tmp_path / "a.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return view_of(read([file]))
+
+
+def ratios(matrix: Matrix | None) -> dict[tuple[str, str], float | None]:
+    assert matrix is not None
+    return {
+        (line.label, name): cell.ratio
+        for group in matrix.groups
+        for line in group.lines
+        for name, cell in zip(matrix.names, line.cells, strict=True)
+    }
+
+
+def test_ratios_are_to_the_best_of_the_row(view: View) -> None:
+    found = ratios(build(view, MEASURES[0], "best"))
+    for row in ("Larson ×2", "Mixed ×2"):
+        assert {name: found[(row, name)] for name in TRUTH} == pytest.approx({"system": 2.0, "polder": 1.0, "jemalloc": 1.5})
+
+
+def test_ratios_to_the_system(view: View) -> None:
+    found = ratios(build(view, MEASURES[0], "system"))
+    assert found[("Larson ×2", "polder")] == pytest.approx(0.5)
+    assert found[("redis", "system")] == pytest.approx(1.0)
+
+
+def test_a_failure_is_shown_and_makes_a_mean_partial(view: View) -> None:
+    matrix = build(view, MEASURES[0], "best")
+    assert matrix is not None
+    cell = next(line.cells[matrix.names.index("jemalloc")] for group in matrix.groups for line in group.lines if line.label == "redis")
+    assert (cell.ratio, cell.trouble, cell.text) == (None, "crashes: Aborted", "✕")
+    mean = matrix.means[-1].cells[matrix.names.index("jemalloc")]
+    assert mean.rows == "2 of 3 rows"
+    assert "jemalloc" not in matrix.overall
+
+
+def test_means_are_those_of_the_column(view: View) -> None:
+    matrix = build(view, MEASURES[0], "best")
+    assert matrix is not None
+    found = ratios(matrix)
+    for name in ("system", "polder"):
+        column = [r for (_, of), r in found.items() if of == name and r]
+        assert matrix.means[-1].cells[matrix.names.index(name)].ratio == pytest.approx(geometric_mean(column))
+
+
+def test_intervals_and_medians_are_told(view: View) -> None:
+    matrix = build(view, MEASURES[0], "best")
+    assert matrix is not None
+    cell = matrix.groups[0].lines[0].cells[0]
+    assert cell.rounds == 8
+    assert cell.low == pytest.approx(2.0)
+    assert cell.high == pytest.approx(2.0)
+    assert cell.value == "4.33 s"
+
+
+def test_what_was_not_measured_has_no_matrix(view: View) -> None:
+    assert build(view, next(m for m in MEASURES if m.key == "latency"), "best") is None
+
+
+def test_no_two_subjects_look_alike() -> None:
+    names = ["system", "polder", "jemalloc", *(f"lib{n}" for n in range(30))]
+    found = looks(names)
+    assert len({(one.colour, one.marker) for one in found.values()}) == len(names)
+    assert found["polder"] == looks(["polder"])["polder"]
