@@ -12,7 +12,7 @@
 namespace polder::trace {
 namespace {
 
-constexpr std::size_t samples = 64;      // of live bytes over time
+constexpr std::size_t samples = 64;  // of live bytes over time
 constexpr std::size_t common_sizes = 12;
 
 // Counts by powers of two: number 0 by itself, then 1, 2–3, 4–7 …
@@ -70,7 +70,8 @@ struct summary {
   std::vector<thread_share> threads;
   std::vector<moment> over_time;
 
-  explicit summary(const file_header& about) : threads(about.threads), lives_(about.objects), stride_(about.events / samples + 1) {}
+  explicit summary(const file_header& about)
+      : threads(about.threads), lives_(about.objects), stride_(about.events / samples + 1) {}
 
   void add(const event& e, std::uint64_t number) {
     thread_share& mine = threads[e.thread];
@@ -167,7 +168,8 @@ std::string describe(reader& trace) {
   out.key("lives_in_ns");
   s.lives_in_ns.write(out, false);
   out.key("remote_frees").number(s.remote);
-  out.key("remote_share").number(s.ended == 0 ? 0.0 : static_cast<double>(s.remote) / static_cast<double>(s.ended), 6);
+  out.key("remote_share")
+      .number(s.ended == 0 ? 0.0 : static_cast<double>(s.remote) / static_cast<double>(s.ended), 6);
   out.key("live").open('{').key("peak_bytes").number(s.peak).key("peak_at").number(seconds(s.peak_ns), 9);
   out.key("peak_objects").number(s.peak_objects).key("end_bytes").number(s.live).key("over_time").open('[');
   for (const moment& m : s.over_time) out.open('[').number(seconds(m.time_ns), 9).number(m.bytes).close(']');
@@ -175,7 +177,11 @@ std::string describe(reader& trace) {
   for (const thread_share& t : s.threads) {
     out.open('{').key("allocations").number(t.allocations).key("frees").number(t.frees);
     out.key("remote_frees").number(t.remote_frees).key("bytes").number(t.bytes);
-    out.key("from").number(seconds(std::min(t.first_ns, t.last_ns)), 9).key("to").number(seconds(t.last_ns), 9).close('}');
+    out.key("from")
+        .number(seconds(std::min(t.first_ns, t.last_ns)), 9)
+        .key("to")
+        .number(seconds(t.last_ns), 9)
+        .close('}');
   }
   out.close(']').close('}');
   return std::string(out.written());

@@ -45,11 +45,13 @@ std::vector<std::uint8_t> encoder::take() {
   }
   uLongf stored = compressBound(payload.size());
   std::vector<std::uint8_t> chunk(sizeof(chunk_header) + stored);
-  if (compress2(chunk.data() + sizeof(chunk_header), &stored, payload.data(), payload.size(), Z_BEST_COMPRESSION) != Z_OK)
+  if (compress2(chunk.data() + sizeof(chunk_header), &stored, payload.data(), payload.size(), Z_BEST_COMPRESSION) !=
+      Z_OK)
     throw bad_trace("no memory to compress a chunk");
   chunk.resize(sizeof(chunk_header) + stored);
   chunk_header h{events_, static_cast<std::uint32_t>(payload.size()), static_cast<std::uint32_t>(stored), 0};
-  h.checksum = static_cast<std::uint32_t>(crc32(0, reinterpret_cast<const Bytef*>(&h), offsetof(chunk_header, checksum)));
+  h.checksum =
+      static_cast<std::uint32_t>(crc32(0, reinterpret_cast<const Bytef*>(&h), offsetof(chunk_header, checksum)));
   h.checksum = static_cast<std::uint32_t>(crc32(h.checksum, chunk.data() + sizeof h, static_cast<uInt>(stored)));
   std::memcpy(chunk.data(), &h, sizeof h);
   events_ = 0;
@@ -65,7 +67,8 @@ file_header encoder::header(file_header about) const {
   about.objects = objects_;
   about.threads = threads_;
   about.duration_ns = time_ns_;
-  about.checksum = static_cast<std::uint32_t>(crc32(0, reinterpret_cast<const Bytef*>(&about), offsetof(file_header, checksum)));
+  about.checksum =
+      static_cast<std::uint32_t>(crc32(0, reinterpret_cast<const Bytef*>(&about), offsetof(file_header, checksum)));
   return about;
 }
 

@@ -68,7 +68,8 @@ void* resize(void* old, std::size_t size) {
   return block;
 }
 
-void* allocate_aligned(call what, void* (*next_calls::*function)(std::size_t, std::size_t), std::size_t alignment, std::size_t size) {
+void* allocate_aligned(call what, void* (*next_calls::*function)(std::size_t, std::size_t), std::size_t alignment,
+                       std::size_t size) {
   const next_calls* to = next.get();
   if (to == nullptr) return next.early(size);
   const recorded now;
@@ -154,31 +155,31 @@ EXPORT void free_aligned_sized(void* block, size_t, size_t) { release(block); }
 
 // C++, by the names of its ABI: m is size_t, St11align_val_t is std::align_val_t, the RKSt9nothrow_t is std::nothrow.
 extern "C" {
-#define NEW(symbol)                                                 \
-  [[gnu::visibility("default")]] void* symbol(size_t size) {        \
-    void* block = allocate(size);                                   \
+#define NEW(symbol)                                                  \
+  [[gnu::visibility("default")]] void* symbol(size_t size) {         \
+    void* block = allocate(size);                                    \
     return block != nullptr ? block : without_memory(#symbol, size); \
   }
 NEW(_Znwm)
 NEW(_Znam)
-#define NEW_NOTHROW(symbol)                                                        \
-  [[gnu::visibility("default")]] void* symbol(size_t size, const void* nothrow) {  \
-    void* block = allocate(size);                                                  \
-    return block != nullptr ? block : without_memory(#symbol, size, nothrow);      \
+#define NEW_NOTHROW(symbol)                                                       \
+  [[gnu::visibility("default")]] void* symbol(size_t size, const void* nothrow) { \
+    void* block = allocate(size);                                                 \
+    return block != nullptr ? block : without_memory(#symbol, size, nothrow);     \
   }
 NEW_NOTHROW(_ZnwmRKSt9nothrow_t)
 NEW_NOTHROW(_ZnamRKSt9nothrow_t)
-#define NEW_ALIGNED(symbol)                                                                               \
-  [[gnu::visibility("default")]] void* symbol(size_t size, size_t alignment) {                            \
-    void* block = allocate_aligned(call::memalign, &next_calls::memalign, alignment, size);     \
-    return block != nullptr ? block : without_memory(#symbol, size, alignment);                           \
+#define NEW_ALIGNED(symbol)                                                                 \
+  [[gnu::visibility("default")]] void* symbol(size_t size, size_t alignment) {              \
+    void* block = allocate_aligned(call::memalign, &next_calls::memalign, alignment, size); \
+    return block != nullptr ? block : without_memory(#symbol, size, alignment);             \
   }
 NEW_ALIGNED(_ZnwmSt11align_val_t)
 NEW_ALIGNED(_ZnamSt11align_val_t)
-#define NEW_ALIGNED_NOTHROW(symbol)                                                                       \
-  [[gnu::visibility("default")]] void* symbol(size_t size, size_t alignment, const void* nothrow) {       \
-    void* block = allocate_aligned(call::memalign, &next_calls::memalign, alignment, size);     \
-    return block != nullptr ? block : without_memory(#symbol, size, alignment, nothrow);                  \
+#define NEW_ALIGNED_NOTHROW(symbol)                                                                 \
+  [[gnu::visibility("default")]] void* symbol(size_t size, size_t alignment, const void* nothrow) { \
+    void* block = allocate_aligned(call::memalign, &next_calls::memalign, alignment, size);         \
+    return block != nullptr ? block : without_memory(#symbol, size, alignment, nothrow);            \
   }
 NEW_ALIGNED_NOTHROW(_ZnwmSt11align_val_tRKSt9nothrow_t)
 NEW_ALIGNED_NOTHROW(_ZnamSt11align_val_tRKSt9nothrow_t)

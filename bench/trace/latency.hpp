@@ -36,11 +36,22 @@ class latency {
 
   void write(bench::json& out) const {
     out.open('{').key("count").number(count());
-    out.key("p50_ns").number(percentile(50)).key("p90_ns").number(percentile(90)).key("p99_ns").number(percentile(99));
-    out.key("p99_9_ns").number(percentile(99.9)).key("p99_99_ns").number(percentile(99.99)).key("worst_ns").number(worst_);
+    out.key("p50_ns")
+        .number(percentile(50))
+        .key("p90_ns")
+        .number(percentile(90))
+        .key("p99_ns")
+        .number(percentile(99));
+    out.key("p99_9_ns")
+        .number(percentile(99.9))
+        .key("p99_99_ns")
+        .number(percentile(99.99))
+        .key("worst_ns")
+        .number(worst_);
     out.key("buckets").open('[');
     for (unsigned n = 0; n < buckets; ++n) {
-      if (counts_[n] != 0) out.open('[').number(least(n)).number(most(n)).number(std::uint64_t{counts_[n]}).close(']');
+      if (counts_[n] != 0)
+        out.open('[').number(least(n)).number(most(n)).number(std::uint64_t{counts_[n]}).close(']');
     }
     out.close(']').close('}');
   }

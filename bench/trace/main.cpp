@@ -52,13 +52,15 @@ std::uint32_t number(std::string_view option, std::string_view text, std::uint32
   std::uint32_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || value < 1 || value > most) {
-    bad_input(std::string(option) + " is a number from 1 to " + std::to_string(most) + ", not '" + std::string(text) + "'");
+    bad_input(std::string(option) + " is a number from 1 to " + std::to_string(most) + ", not '" +
+              std::string(text) + "'");
   }
   return value;
 }
 
 template <class T>
-T choice(std::string_view option, std::string_view word, std::initializer_list<std::pair<std::string_view, T>> known) {
+T choice(std::string_view option, std::string_view word,
+         std::initializer_list<std::pair<std::string_view, T>> known) {
   std::vector<std::string_view> names;
   for (const auto& [name, value] : known) {
     if (name == word) return value;
@@ -72,13 +74,16 @@ replay_options options(char** words) {
   for (; *words != nullptr; words += 2) {
     const std::string_view option = *words;
     if (option != "--order" && option != "--window" && option != "--touch" && option != "--repeat")
-      bad_input("no option '" + std::string(option) + "': " + bench::nearest(option, {"--order", "--window", "--touch", "--repeat"}));
+      bad_input("no option '" + std::string(option) +
+                "': " + bench::nearest(option, {"--order", "--window", "--touch", "--repeat"}));
     if (words[1] == nullptr) bad_input(std::string(option) + " needs a value");
     const std::string_view value = words[1];
     if (option == "--order")
-      wanted.order = choice<order>(option, value, {{"dependencies", order::dependencies}, {"strict", order::strict}});
+      wanted.order =
+          choice<order>(option, value, {{"dependencies", order::dependencies}, {"strict", order::strict}});
     else if (option == "--touch")
-      wanted.touch = choice<touch>(option, value, {{"ends", touch::ends}, {"none", touch::none}, {"pages", touch::pages}});
+      wanted.touch =
+          choice<touch>(option, value, {{"ends", touch::ends}, {"none", touch::none}, {"pages", touch::pages}});
     else if (option == "--window") wanted.window = number(option, value, 1'000'000'000);
     else wanted.repeat = number(option, value, 1'000'000);
   }
@@ -112,7 +117,8 @@ int run(int argc, char** argv) {
   }
   if (command.empty()) bad_input(std::string("what?\n") + help);
   if (command != "pack" && command != "describe" && command != "replay")
-    bad_input("no command '" + std::string(command) + "': " + bench::nearest(command, {"pack", "describe", "replay", "help"}));
+    bad_input("no command '" + std::string(command) +
+              "': " + bench::nearest(command, {"pack", "describe", "replay", "help"}));
   if (argc < 3) bad_input(std::string(command) + " needs a file");
   try {
     if (command == "pack") return argc == 4 ? pack_file(argv[2], argv[3]) : (bad_input("pack RECORDING TRACE"), 2);

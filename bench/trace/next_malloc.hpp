@@ -71,7 +71,7 @@ class next_malloc {
     find(found.memalign, "memalign");
     find(found.free, "free");
     find(found.malloc_usable_size, "malloc_usable_size");
-    calls_ = found;  // two threads that come here at once write the same
+    calls_ = found;                                 // two threads that come here at once write the same
     known_.store(true, std::memory_order_release);  // sync: resolved
     resolving = false;
     return &calls_;

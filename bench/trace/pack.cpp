@@ -85,7 +85,8 @@ class packer {
       std::uint32_t used = 0;
       std::memcpy(&used, recording.data() + at, sizeof used);
       const std::uint8_t* records = recording.data() + at + 8;
-      sources_.push_back({chunk_cursor(byte_reader(records, records + std::min<std::size_t>(used, room))), {}, {}, false});
+      sources_.push_back(
+          {chunk_cursor(byte_reader(records, records + std::min<std::size_t>(used, room))), {}, {}, false});
     }
     for (std::size_t n = 0; n < sources_.size(); ++n) advance(n);
   }
@@ -218,7 +219,8 @@ class packer {
 
 }  // namespace
 
-file_header pack(std::span<const std::uint8_t> recording, const std::function<void(const std::vector<std::uint8_t>&)>& put) {
+file_header pack(std::span<const std::uint8_t> recording,
+                 const std::function<void(const std::vector<std::uint8_t>&)>& put) {
   raw::header h;
   if (recording.size() < sizeof h) throw bad_trace("truncated: a raw recording is longer than that");
   std::memcpy(&h, recording.data(), sizeof h);

@@ -11,6 +11,7 @@ namespace polder::trace {
 
 // `put` gets chunk after chunk; the header, which stands before them, is what is returned. Throws bad_trace. A recording
 // that ends early or within a record is good up to there.
-file_header pack(std::span<const std::uint8_t> recording, const std::function<void(const std::vector<std::uint8_t>&)>& put);
+file_header pack(std::span<const std::uint8_t> recording,
+                 const std::function<void(const std::vector<std::uint8_t>&)>& put);
 
 }  // namespace polder::trace

@@ -35,13 +35,14 @@ inline constexpr std::size_t chunk_size = 64 << 10;
 
 struct header {
   char magic[8];
-  char program[64];  // base name
+  char program[64];         // base name
   std::uint32_t cut_short;  // not 0: there was no more room for chunks, and recording ended there
 };
 static_assert(sizeof(header) <= header_size);
 
 struct chunk {
-  std::atomic<std::uint32_t> used;  // written by the thread that has the chunk; release, so that records are before it
+  std::atomic<std::uint32_t>
+      used;  // written by the thread that has the chunk; release, so that records are before it
   std::uint32_t unused;
   std::uint8_t records[chunk_size - 8];
 };

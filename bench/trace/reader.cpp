@@ -29,7 +29,7 @@ std::uint32_t crc(std::uint32_t so_far, const void* bytes, std::size_t n) {
 }
 
 file_header checked_header(std::span<const std::uint8_t> file) {
-  const auto begins = [&](const char (&magic)[8]) {
+  const auto begins = [&](const char(&magic)[8]) {
     return file.size() >= sizeof magic && std::memcmp(file.data(), magic, sizeof magic) == 0;
   };
   if (begins(raw::magic)) throw bad_trace("a raw recording, not yet a trace: `polder-trace pack` makes one of it");
@@ -41,7 +41,8 @@ file_header checked_header(std::span<const std::uint8_t> file) {
   if (h.version != format_version)
     throw bad_trace("of format " + std::to_string(h.version) + ", and this program reads format " +
                     std::to_string(format_version));
-  if (crc(0, &h, offsetof(file_header, checksum)) != h.checksum) throw bad_trace("corrupt: its header's checksum is wrong");
+  if (crc(0, &h, offsetof(file_header, checksum)) != h.checksum)
+    throw bad_trace("corrupt: its header's checksum is wrong");
 
   std::uint64_t events = 0;
   std::span<const std::uint8_t> rest = file.subspan(sizeof h);
@@ -70,7 +71,11 @@ file_header checked_header(std::span<const std::uint8_t> file) {
 }  // namespace
 
 reader::reader(std::span<const std::uint8_t> file)
-    : rest_(file), about_(checked_header(file)), payload_(most_payload), zlib_memory_(zlib_needs), alive_(about_.objects) {
+    : rest_(file),
+      about_(checked_header(file)),
+      payload_(most_payload),
+      zlib_memory_(zlib_needs),
+      alive_(about_.objects) {
   rest_ = rest_.subspan(sizeof(file_header));
   inflater_.zalloc = zlib_allocate;
   inflater_.zfree = zlib_free;
@@ -104,7 +109,8 @@ void reader::open_chunk() {
   inflater_.avail_in = c.stored;
   inflater_.next_out = payload_.begin();
   inflater_.avail_out = c.payload;
-  const bool inflated = inflate(&inflater_, Z_FINISH) == Z_STREAM_END && inflater_.avail_out == 0 && inflater_.avail_in == 0;
+  const bool inflated =
+      inflate(&inflater_, Z_FINISH) == Z_STREAM_END && inflater_.avail_out == 0 && inflater_.avail_in == 0;
   if (!inflated) fail("a payload that does not inflate");
   byte_reader payload(payload_.begin(), payload_.begin() + c.payload);
   for (auto& column : columns_) {
@@ -145,7 +151,8 @@ void reader::take(std::uint8_t op, event& e) {
   if (!times.varint(value) || value > about_.duration_ns - time_ns_) fail("a time after the end");
   e.time_ns = time_ns_ += value;
   if (e.has_size() && !sizes.varint(e.size)) fail("a missing size");
-  if (is_aligned(e.what) && (!alignments.byte(e.alignment_log2) || e.alignment_log2 > 63)) fail("a wrong alignment");
+  if (is_aligned(e.what) && (!alignments.byte(e.alignment_log2) || e.alignment_log2 > 63))
+    fail("a wrong alignment");
   if (e.uses()) {
     if (!objects.varint(value) || value >= objects_) fail("an object that was never made");
     e.object = static_cast<std::uint32_t>(objects_ - 1 - value);

@@ -16,7 +16,9 @@ namespace {
 constexpr std::size_t longest_record = 1 + 7 * longest_varint;
 
 // System calls by number: those of the C library are points of cancellation, and malloc is none.
-int open_file(const char* path, int flags) { return static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0644)); }
+int open_file(const char* path, int flags) {
+  return static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0644));
+}
 void close_file(int file) { syscall(SYS_close, file); }
 
 // Room in the file that is really there: writing into a mapping of a full disk would end the program.
@@ -25,7 +27,8 @@ bool reserve(int file, std::uint64_t from, std::uint64_t bytes) {
   if (errno != EOPNOTSUPP && errno != ENOSYS) return false;
   static const char zeros[4096] = {};
   for (std::uint64_t at = 0; at < bytes; at += sizeof zeros) {
-    if (syscall(SYS_pwrite64, file, zeros, sizeof zeros, from + at) != static_cast<long>(sizeof zeros)) return false;
+    if (syscall(SYS_pwrite64, file, zeros, sizeof zeros, from + at) != static_cast<long>(sizeof zeros))
+      return false;
   }
   return true;
 }
@@ -182,7 +185,8 @@ bool recorder::take_chunk(recording_thread& t) {
   t.at = put_varint(t.at, t.number);
   t.at = put_varint(t.at, t.ticket);
   t.at = put_varint(t.at, t.time_ns);
-  t.chunk->used.store(static_cast<std::uint32_t>(t.at - t.chunk->records), std::memory_order_release);  // sync: record-written
+  t.chunk->used.store(static_cast<std::uint32_t>(t.at - t.chunk->records),
+                      std::memory_order_release);  // sync: record-written
   if (has_key_ && !t.ending) pthread_setspecific(key_, &t);
   errno = error;
   return true;
@@ -198,7 +202,8 @@ void recorder::park(recording_thread& t) {
   if (room) {
     for (auto& place : parked_) {
       raw::chunk* empty = nullptr;
-      if (place.compare_exchange_strong(empty, chunk, std::memory_order_release, std::memory_order_relaxed))  // sync: chunk-parked
+      if (place.compare_exchange_strong(empty, chunk, std::memory_order_release,
+                                        std::memory_order_relaxed))  // sync: chunk-parked
         return;
     }
   }

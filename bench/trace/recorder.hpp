@@ -75,7 +75,8 @@ class recorder {
     record(recording_thread& t, call what, std::uint64_t ticket) : t_(t), at_(t.at) {
       timespec now{};
       clock_gettime(CLOCK_MONOTONIC, &now);
-      const std::uint64_t ns = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+      const std::uint64_t ns =
+          static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
       *at_++ = static_cast<std::uint8_t>(what);
       number(ticket - t.ticket);
       number(ns - t.time_ns);
@@ -86,7 +87,8 @@ class recorder {
     record& operator=(const record&) = delete;
     ~record() {
       t_.at = at_;
-      t_.chunk->used.store(static_cast<std::uint32_t>(at_ - t_.chunk->records), std::memory_order_release);  // sync: record-written
+      t_.chunk->used.store(static_cast<std::uint32_t>(at_ - t_.chunk->records),
+                           std::memory_order_release);  // sync: record-written
     }
     void number(std::uint64_t value) { at_ = put_varint(at_, value); }
     void address(const void* block) {
@@ -119,7 +121,8 @@ class recorder {
 
   page before_{};
   page* page_ = &before_;
-  alignas(64) std::atomic<std::uint64_t> tickets_{0};  // by everyone, relaxed: the counter's own order is all that counts
+  alignas(64) std::atomic<std::uint64_t> tickets_{
+      0};  // by everyone, relaxed: the counter's own order is all that counts
   alignas(64) std::atomic<std::uint32_t> threads_{0};
   std::atomic<std::uint64_t> chunks_{0};
   std::atomic<raw::chunk*> parked_[64]{};  // by the thread that gives or takes the chunk, by exchange

@@ -90,11 +90,14 @@ class player {
   void once(std::uint32_t repetition) {
     salt_ = repetition;
     turn_.store(0, std::memory_order_relaxed);
-    for (std::size_t t = 0; t < reached_.size(); ++t) reached_[t].at.store(plan_.threads[t].begins, std::memory_order_relaxed);
+    for (std::size_t t = 0; t < reached_.size(); ++t)
+      reached_[t].at.store(plan_.threads[t].begins, std::memory_order_relaxed);
     const std::int64_t began = now_ns();
     if (plan_.threads_that_run > 1) {
       pthread_t starter;
-      if (pthread_create(&starter, nullptr, [](void* self) -> void* { return static_cast<player*>(self)->start_others(), nullptr; }, this) != 0)
+      if (pthread_create(
+              &starter, nullptr,
+              [](void* self) -> void* { return static_cast<player*>(self)->start_others(), nullptr; }, this) != 0)
         fail("a thread could not be started", nothing);
       play(plan_.order[0]);
       pthread_join(starter, nullptr);
@@ -128,7 +131,8 @@ class player {
         begin.of->play(begin.thread);
         return nullptr;
       };
-      if (pthread_create(&running[count++], &attributes, enter, &starts[n]) != 0) fail("a thread could not be started", nothing);
+      if (pthread_create(&running[count++], &attributes, enter, &starts[n]) != 0)
+        fail("a thread could not be started", nothing);
     }
     while (count > 0) pthread_join(running[--count], nullptr);
     pthread_attr_destroy(&attributes);
@@ -163,7 +167,7 @@ class player {
       if (!alone) wait_for(s, limit, mine);
       perform(s, mine);
       const std::uint32_t at = n + 1 < t.count ? steps[n + 1].number : nothing;
-      reached_[thread].at.store(at, std::memory_order_release);  // sync: step-done
+      reached_[thread].at.store(at, std::memory_order_release);                                   // sync: step-done
       if (options_.order == order::strict) turn_.store(s.number + 1, std::memory_order_release);  // sync: turn
     }
     pthread_mutex_lock(&mutex_);
@@ -227,10 +231,12 @@ class player {
     if ((reinterpret_cast<std::uintptr_t>(block) & (alignment - 1)) != 0) fail("a block is not aligned", s.number);
     const std::uint64_t kept = s.what == call::realloc ? std::min(o.size, s.size) : 0;
     o.block = block;
-    if (kept >= 8 && options_.touch != touch::none && !starts_with_key(block, s)) fail("a realloc lost what the block held", s.number);
+    if (kept >= 8 && options_.touch != touch::none && !starts_with_key(block, s))
+      fail("a realloc lost what the block held", s.number);
     if (s.what == call::calloc && options_.touch != touch::none &&
         !(bench::all_zero(block, std::min<std::size_t>(size, 64)) &&
-          bench::all_zero(static_cast<char*>(block) + size - std::min<std::size_t>(size, 64), std::min<std::size_t>(size, 64))))
+          bench::all_zero(static_cast<char*>(block) + size - std::min<std::size_t>(size, 64),
+                          std::min<std::size_t>(size, 64))))
       fail("a calloc is not zero", s.number);
     o.size = s.size;
     write(o, s);
@@ -273,7 +279,9 @@ class player {
     if (ok) out.null();
     else out.text(why);
     out.key("order").text(options_.order == order::strict ? "strict" : "dependencies");
-    out.key("touch").text(options_.touch == touch::none ? "none" : options_.touch == touch::ends ? "ends" : "pages");
+    out.key("touch").text(options_.touch == touch::none   ? "none"
+                          : options_.touch == touch::ends ? "ends"
+                                                          : "pages");
     out.key("window").number(std::uint64_t{options_.window}).key("repeat").number(std::uint64_t{options_.repeat});
     out.key("threads").number(std::uint64_t{plan_.threads_that_run});
     out.key("seconds").number(std::max(allocator - clock, 0.0), 9);
@@ -285,7 +293,10 @@ class player {
     out.key("reallocs").number(resizes).key("frees").number(count(call::free));
     out.key("remote_frees").number(all_.remote_frees).key("skipped").number(plan_.skipped * options_.repeat);
     out.key("live_peak").number(plan_.live_peak);
-    out.key("user").number(static_cast<double>(used.user_ns) * 1e-9, 6).key("system").number(static_cast<double>(used.system_ns) * 1e-9, 6);
+    out.key("user")
+        .number(static_cast<double>(used.user_ns) * 1e-9, 6)
+        .key("system")
+        .number(static_cast<double>(used.system_ns) * 1e-9, 6);
     out.key("minor_faults").number(used.minor_faults).key("major_faults").number(used.major_faults);
     out.key("base_rss_kb").number(base_rss_kb_).key("peak_rss_kb").number(bench::status_kb("VmHWM:"));
     out.key("calls").open('{');
@@ -312,7 +323,7 @@ class player {
   const std::string_view program_;
   const replay_options options_;
   bench::mapped_array<object_state> objects_;
-  bench::mapped_array<progress> reached_;  // by thread of the trace; each written by its own thread
+  bench::mapped_array<progress> reached_;            // by thread of the trace; each written by its own thread
   alignas(128) std::atomic<std::uint32_t> turn_{0};  // strict: the event whose turn it is, passed on by who has it
   std::uint64_t salt_ = 0;
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
@@ -327,7 +338,8 @@ class player {
 
 int replay(const script& plan, std::string_view program, const replay_options& options) {
   bench::mapped_array<char> place(sizeof(player) + alignof(player));
-  const auto aligned = (reinterpret_cast<std::uintptr_t>(place.begin()) + alignof(player) - 1) / alignof(player) * alignof(player);
+  const auto aligned =
+      (reinterpret_cast<std::uintptr_t>(place.begin()) + alignof(player) - 1) / alignof(player) * alignof(player);
   auto* p = new (reinterpret_cast<void*>(aligned)) player(plan, program, options);
   const int status = p->run();
   p->~player();

@@ -26,8 +26,8 @@ struct step {
 struct thread_script {
   std::uint32_t first = 0;  // its steps: [first, first + count)
   std::uint32_t count = 0;
-  std::uint32_t begins = nothing;       // the event of its first step
-  std::uint32_t after = nothing;        // it is started after this event
+  std::uint32_t begins = nothing;  // the event of its first step
+  std::uint32_t after = nothing;   // it is started after this event
   std::uint32_t after_thread = 0;
 };
 
@@ -37,7 +37,8 @@ struct script {
 
   bench::mapped_array<step> steps;
   bench::mapped_array<thread_script> threads;
-  bench::mapped_array<std::uint32_t> order;  // the threads in the order in which they begin; those without a step are not there
+  bench::mapped_array<std::uint32_t>
+      order;  // the threads in the order in which they begin; those without a step are not there
   std::uint32_t objects = 0;
   std::uint32_t threads_that_run = 0;
   std::uint64_t skipped = 0;  // calls that failed when they were recorded
