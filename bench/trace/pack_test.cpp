@@ -25,8 +25,11 @@ class chunk_by_hand {
   chunk_by_hand& made(call what, std::uint64_t ticket, std::uint64_t size, std::uint64_t block) {
     return begin(what, ticket).number(size).address(block);
   }
-  chunk_by_hand& used(call what, std::uint64_t ticket, std::uint64_t block) { return begin(what, ticket).address(block); }
-  chunk_by_hand& resized(std::uint64_t from, std::uint64_t to, std::uint64_t size, std::uint64_t old, std::uint64_t block) {
+  chunk_by_hand& used(call what, std::uint64_t ticket, std::uint64_t block) {
+    return begin(what, ticket).address(block);
+  }
+  chunk_by_hand& resized(std::uint64_t from, std::uint64_t to, std::uint64_t size, std::uint64_t old,
+                         std::uint64_t block) {
     begin(call::realloc, from).number(size).address(old).address(block).number(to - from);
     ticket_ = to;
     return *this;
@@ -83,7 +86,8 @@ struct packed {
 
 packed pack_and_read(std::span<const std::uint8_t> raw_file) {
   bytes file(sizeof(file_header));
-  const file_header about = pack(raw_file, [&](const bytes& chunk) { file.insert(file.end(), chunk.begin(), chunk.end()); });
+  const file_header about =
+      pack(raw_file, [&](const bytes& chunk) { file.insert(file.end(), chunk.begin(), chunk.end()); });
   std::memcpy(file.data(), &about, sizeof about);
   reader from(file);
   packed result{from.about(), {}};
@@ -113,8 +117,9 @@ TEST(trace_pack, orders_threads_by_their_tickets) {
   chunk_by_hand two(3);
   one.made(call::malloc, 0, 100, 0x1000).used(call::free, 5, 0x2000);
   two.made(call::malloc, 1, 200, 0x2000).used(call::free, 2, 0x1000).made(call::malloc, 3, 300, 0x1000);
-  EXPECT_EQ(told(pack_and_read(recording({two, one}))),
-            (lines{"malloc #0 100 by 0", "malloc #1 200 by 1", "free #0 by 1", "malloc #2 300 by 1", "free #1 by 0"}));
+  EXPECT_EQ(
+      told(pack_and_read(recording({two, one}))),
+      (lines{"malloc #0 100 by 0", "malloc #1 200 by 1", "free #0 by 1", "malloc #2 300 by 1", "free #1 by 0"}));
 }
 
 TEST(trace_pack, a_block_that_realloc_gave_back_may_be_given_out_before_realloc_returns) {
@@ -128,25 +133,38 @@ TEST(trace_pack, a_block_that_realloc_gave_back_may_be_given_out_before_realloc_
                             "free #0 by 0"}));
 }
 
+TEST(trace_pack, a_block_may_be_given_back_while_the_realloc_that_gets_it_is_under_way) {
+  chunk_by_hand one(1);
+  chunk_by_hand two(2);
+  one.made(call::malloc, 0, 10, 0x1000).resized(2, 4, 1000, 0x1000, 0x9000).used(call::free, 5, 0x9000);
+  two.made(call::malloc, 1, 20, 0x9000).used(call::free, 3, 0x9000);
+  const auto p = pack_and_read(recording({one, two}));
+  EXPECT_EQ(p.about.foreign, 0u);
+  EXPECT_EQ(told(p), (lines{"malloc #0 10 by 0", "malloc #1 20 by 1", "realloc #0 1000 by 0", "free #1 by 1",
+                            "free #0 by 0"}));
+}
+
 TEST(trace_pack, knows_what_realloc_can_mean) {
   chunk_by_hand one(1);
-  one.resized(0, 1, 50, 0, 0x1000);                         // makes
-  one.resized(2, 3, 60, 0x1000, 0x1000);                    // stays
-  one.resized(4, 5, std::uint64_t{1} << 62, 0x1000, 0);     // fails
-  one.resized(6, 7, 0, 0x1000, 0);                          // frees
-  one.resized(8, 9, 70, 0xbad0, 0x3000);                    // of a block that nobody saw made
+  one.resized(0, 1, 50, 0, 0x1000);                          // makes
+  one.resized(2, 3, 60, 0x1000, 0x1000);                     // stays
+  one.resized(4, 5, std::uint64_t{1} << 62, 0x1000, 0);      // fails
+  one.resized(6, 7, 0, 0x1000, 0);                           // frees
+  one.resized(8, 9, 70, 0xbad0, 0x3000);                     // of a block that nobody saw made
   one.used(call::free, 10, 0).used(call::free, 11, 0xdad0);  // nothing; a stranger's
   one.made(call::malloc, 12, std::uint64_t{1} << 61, 0);
   const auto p = pack_and_read(recording({one}));
   EXPECT_EQ(p.about.foreign, 2u);
-  EXPECT_EQ(told(p), (lines{"realloc #0 50 null by 0", "realloc #0 60 by 0", "realloc 4611686018427387904 failed by 0",
-                            "realloc #0 0 gone by 0", "realloc #1 70 null by 0", "free null by 0",
-                            "malloc 2305843009213693952 failed by 0"}));
+  EXPECT_EQ(told(p),
+            (lines{"realloc #0 50 null by 0", "realloc #0 60 by 0", "realloc 4611686018427387904 failed by 0",
+                   "realloc #0 0 gone by 0", "realloc #1 70 null by 0", "free null by 0",
+                   "malloc 2305843009213693952 failed by 0"}));
 }
 
 TEST(trace_pack, reads_as_much_as_there_is) {
   chunk_by_hand one(1);
-  for (std::uint64_t n = 0; n < 40; ++n) one.made(call::malloc, 2 * n, 10 + n, 0x1000 * (n + 1)).used(call::free, 2 * n + 1, 0x1000 * (n + 1));
+  for (std::uint64_t n = 0; n < 40; ++n)
+    one.made(call::malloc, 2 * n, 10 + n, 0x1000 * (n + 1)).used(call::free, 2 * n + 1, 0x1000 * (n + 1));
   const bytes whole = recording({one});
   std::size_t last = 0;
   for (std::size_t length = sizeof(raw::header); length < raw::header_size + 1200; ++length) {

@@ -69,7 +69,8 @@ void as_recording(const std::uint8_t* data, std::size_t size) {
     if (used != 0) std::memcpy(chunk + 8, data + n * half, used);
   }
   bytes file(sizeof(file_header));
-  const file_header about = pack(recording, [&](const bytes& chunk) { file.insert(file.end(), chunk.begin(), chunk.end()); });
+  const file_header about =
+      pack(recording, [&](const bytes& chunk) { file.insert(file.end(), chunk.begin(), chunk.end()); });
   std::memcpy(file.data(), &about, sizeof about);
   if (!read_all(file)) std::abort();
 }

@@ -90,8 +90,9 @@ TEST(trace_reader, gives_back_what_was_written) {
   for (std::size_t n = 0; n < events.size(); ++n) {
     const event& e = events[n];
     ASSERT_TRUE(from.next(got));
-    ASSERT_EQ(std::tie(got.what, got.failed, got.null, got.gone, got.thread, got.size, got.time_ns, got.alignment_log2),
-              std::tie(e.what, e.failed, e.null, e.gone, e.thread, e.size, e.time_ns, e.alignment_log2))
+    ASSERT_EQ(
+        std::tie(got.what, got.failed, got.null, got.gone, got.thread, got.size, got.time_ns, got.alignment_log2),
+        std::tie(e.what, e.failed, e.null, e.gone, e.thread, e.size, e.time_ns, e.alignment_log2))
         << n;
     ASSERT_TRUE(got.object == e.object || !(e.makes() || e.uses())) << n;
   }
@@ -103,7 +104,8 @@ TEST(trace_reader, reads_a_trace_without_events) { EXPECT_EQ(read_all(file_of({}
 TEST(trace_reader, refuses_a_trace_that_ends_early_wherever_it_ends) {
   const auto file = file_of(made_up(300, 2));
   for (std::size_t length = 0; length < file.size(); ++length) {
-    const bytes cut(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(length));  // its own end, for the sanitizer
+    const bytes cut(file.begin(),
+                    file.begin() + static_cast<std::ptrdiff_t>(length));  // its own end, for the sanitizer
     EXPECT_THROW(read_all(cut), bad_trace) << length;
   }
   EXPECT_EQ(read_all(file), 300u);
@@ -131,8 +133,10 @@ TEST(trace_reader, refuses_what_cannot_have_happened) {
   EXPECT_THROW(read_all(file_of({made, freed, freed})), bad_trace) << "freed twice";
   EXPECT_THROW(read_all(file_of({freed, made})), bad_trace) << "freed before it was made";
   EXPECT_THROW(read_all(file_of({made, event{.what = call::free, .object = 1}})), bad_trace) << "never made";
-  EXPECT_THROW(read_all(file_of({event{.what = call::malloc, .null = true}})), bad_trace) << "malloc of a null pointer";
-  EXPECT_THROW(read_all(file_of({made, event{.what = call::free, .failed = true}})), bad_trace) << "a free that failed";
+  EXPECT_THROW(read_all(file_of({event{.what = call::malloc, .null = true}})), bad_trace)
+      << "malloc of a null pointer";
+  EXPECT_THROW(read_all(file_of({made, event{.what = call::free, .failed = true}})), bad_trace)
+      << "a free that failed";
   EXPECT_THROW(read_all(file_of({event{.what = call::memalign, .alignment_log2 = 64}})), bad_trace) << "2^64";
 }
 

@@ -27,6 +27,7 @@ using bench::now_ns;
 struct object_state {
   void* block = nullptr;
   std::uint64_t size = 0;
+  bool there = false;
 };
 
 // What a thread counts, on its own stack; joined when it ends.
@@ -193,6 +194,8 @@ class player {
     object_state none;
     object_state& o = s.object == nothing ? none : objects_[s.object];
     void* const old = o.block;
+    if (s.object != nothing && o.there == s.makes) fail("calls are out of order", s.number);
+    o.there = true;
     if (old != nullptr && (s.what == call::free || s.what == call::realloc)) check(o, s, o.size);
     const std::size_t alignment = std::size_t{1} << s.alignment_log2;
     const auto size = static_cast<std::size_t>(s.size);
@@ -225,7 +228,7 @@ class player {
     if (block == nullptr) {
       // An empty block may be a null pointer, also where the recorded malloc had one that is none.
       if (size != 0) fail("no memory", s.number);
-      o = object_state{};
+      o = object_state{.there = true};
       return;
     }
     if ((reinterpret_cast<std::uintptr_t>(block) & (alignment - 1)) != 0) fail("a block is not aligned", s.number);

@@ -42,6 +42,7 @@ script::script(reader& trace)
     s.number = count;
     s.what = e.what;
     s.alignment_log2 = e.alignment_log2;
+    s.makes = e.makes();
     s.gone = e.gone;
     if (e.makes() || e.uses()) {
       s.object = e.object;

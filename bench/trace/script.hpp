@@ -19,6 +19,7 @@ struct step {
   std::uint32_t after_thread = 0;  // which
   call what = call::malloc;
   std::uint8_t alignment_log2 = 0;
+  bool makes = false;  // an object
   bool gone = false;
   bool remote = false;  // freed by another thread than the one that made it
 };

@@ -62,7 +62,8 @@ void every_call(const std::string& libraries, bool frees_by_realloc) {
   require(got.status == 0 && recordings.size() == 1, "calls: status " + std::to_string(got.status) + " " + got.err);
   if (recordings.size() != 1) return;
   const whole_trace trace(folder.packed(recordings[0]));
-  require(std::string(trace.about.program) == "polder_trace_subject", std::string("program ") + trace.about.program);
+  require(std::string(trace.about.program) == "polder_trace_subject",
+          std::string("program ") + trace.about.program);
   require(trace.about.foreign == 0 && trace.about.cut_short == 0, "calls: something was missed");
   const auto at = [&](std::uint64_t size) {
     return std::find_if(trace.events.begin(), trace.events.end(), [&](const event& e) { return e.size == size; });
@@ -81,8 +82,10 @@ void every_call(const std::string& libraries, bool frees_by_realloc) {
     const bool has_object = e.makes() || e.uses();
     require(e.what == x.call && e.size == x.size && e.alignment_log2 == x.alignment_log2 &&
                 (kind == x.kind || (x.kind == 'g' && !frees_by_realloc)) &&
-                (x.object < 0 ? !has_object : has_object && e.object == first + static_cast<unsigned>(x.object)) && e.thread == 0,
-            "calls: event " + std::to_string(n) + " is another one, " + std::string(call_names[static_cast<unsigned>(e.what)]));
+                (x.object < 0 ? !has_object : has_object && e.object == first + static_cast<unsigned>(x.object)) &&
+                e.thread == 0,
+            "calls: event " + std::to_string(n) + " is another one, " +
+                std::string(call_names[static_cast<unsigned>(e.what)]));
   }
 }
 
@@ -104,10 +107,31 @@ void across_threads(const std::string& libraries) {
       ended += of_worker && e.ends();
       resized += of_worker && e.what == what::realloc;
     }
-    require(trace.about.threads == 5 && trace.about.foreign == 0, "threads: " + std::to_string(trace.about.foreign) + " foreign");
+    require(trace.about.threads == 5 && trace.about.foreign == 0,
+            "threads: " + std::to_string(trace.about.foreign) + " foreign");
     require(made == 80'000 && resized == 10'000 && ended >= 80'000 - 64 && ended <= 80'000 + 64,
-            "threads: " + std::to_string(made) + " made, " + std::to_string(ended) + " ended, " + std::to_string(resized) + " resized");
+            "threads: " + std::to_string(made) + " made, " + std::to_string(ended) + " ended, " +
+                std::to_string(resized) + " resized");
   }
+}
+
+void order_of_a_block_that_changes_hands() {
+  const scratch folder;
+  const auto got = folder.record("hands_over", RECORDER ":" HANDING_HEAP);
+  const auto recordings = folder.named("raw.");
+  require(got.status == 0 && recordings.size() == 1, "hands_over: status " + std::to_string(got.status));
+  if (recordings.size() != 1) return;
+  const whole_trace trace(folder.packed(recordings[0]));
+  std::string seen;
+  for (const event& e : trace.events) {
+    if (e.what == what::malloc && e.size == 7777) seen += e.thread == 0 ? "a" : "b";
+    if (e.what == what::realloc && e.size == 9999) seen += "r";
+  }
+  unsigned freed = 0;
+  for (const event& e : trace.events) freed += e.ends() && e.thread != 0;
+  require(seen == "abarb" && trace.about.foreign == 0 && freed >= 2,
+          "hands_over: " + seen + ", " + std::to_string(trace.about.foreign) +
+              " foreign: a life began before the last one ended");
 }
 
 void short_lived_threads() {
@@ -119,7 +143,8 @@ void short_lived_threads() {
   require(files::file_size(recordings[0]) < 20 * (64 << 10), "churn: threads that ended keep their chunks");
   const whole_trace trace(folder.packed(recordings[0]));
   require(trace.of_size(4321) == 3000 && trace.about.threads == 1001 && trace.about.foreign == 0,
-          "churn: " + std::to_string(trace.of_size(4321)) + " calls of " + std::to_string(trace.about.threads) + " threads");
+          "churn: " + std::to_string(trace.of_size(4321)) + " calls of " + std::to_string(trace.about.threads) +
+              " threads");
 }
 
 void forked(const std::string& how, unsigned children) {
@@ -131,8 +156,10 @@ void forked(const std::string& how, unsigned children) {
   unsigned of_child = 0;
   for (const auto& r : recordings) {
     const whole_trace trace(both.packed(r));
-    const bool parent = trace.of_size(1111) == 10 * children && trace.of_size(2222) == 0 && trace.of_size(3333) == 30 * children;
-    const bool child = trace.of_size(1111) == 0 && trace.of_size(2222) == 20 && trace.of_size(3333) == 0 && trace.about.threads == 1;
+    const bool parent =
+        trace.of_size(1111) == 10 * children && trace.of_size(2222) == 0 && trace.of_size(3333) == 30 * children;
+    const bool child = trace.of_size(1111) == 0 && trace.of_size(2222) == 20 && trace.of_size(3333) == 0 &&
+                       trace.about.threads == 1;
     of_parent += parent;
     of_child += child;
   }
@@ -141,7 +168,8 @@ void forked(const std::string& how, unsigned children) {
   const scratch alone;
   alone.record(how);
   recordings = alone.named("raw.");
-  require(recordings.size() == 1 && alone.named("skipped.").size() == children, how + ": children are not left out");
+  require(recordings.size() == 1 && alone.named("skipped.").size() == children,
+          how + ": children are not left out");
 }
 
 void killed() {
@@ -177,6 +205,7 @@ int main() {
     every_call(RECORDER ":" HEAP, false);
     across_threads(RECORDER ":" HEAP);
   }
+  order_of_a_block_that_changes_hands();
   short_lived_threads();
   forked("forks", 1);
   forked("forks_among_threads", 20);

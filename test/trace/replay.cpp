@@ -27,7 +27,8 @@ std::string field(const std::string& line, const std::string& name) {
 
 std::string counts(const outcome& got) {
   std::string all;
-  for (const char* name : {"threads", "operations", "allocations", "reallocs", "frees", "remote_frees", "skipped", "live_peak", "calls"})
+  for (const char* name : {"threads", "operations", "allocations", "reallocs", "frees", "remote_frees", "skipped",
+                           "live_peak", "calls"})
     all += field(got.out, name) + " ";
   return all;
 }
@@ -40,13 +41,15 @@ void same_each_time(const std::string& what) {
   if (heap != nullptr) setenv("LD_PRELOAD", heap, 1);
   const std::string trace = folder.packed(folder.named("raw.").at(0));
   const auto first = run_program(POLDER_TRACE, {"replay", trace});
-  require(first.status == 0 && first.lines() == 1 && first.says("\"ok\":true"), what + ": " + first.out + first.err);
+  require(first.status == 0 && first.lines() == 1 && first.says("\"ok\":true"),
+          what + ": " + first.out + first.err);
   for (const auto& options : std::vector<std::vector<std::string>>{
            {}, {"--order", "strict"}, {"--window", "1"}, {"--touch", "none"}, {"--touch", "pages"}}) {
     std::vector<std::string> words{"replay", trace};
     words.insert(words.end(), options.begin(), options.end());
     const auto again = run_program(POLDER_TRACE, words);
-    require(again.status == 0 && counts(again) == counts(first), what + ": " + counts(first) + "\n  is now: " + counts(again) + again.err);
+    require(again.status == 0 && counts(again) == counts(first),
+            what + ": " + counts(first) + "\n  is now: " + counts(again) + again.err);
   }
   const whole_trace whole(trace);
   std::uint64_t remote = 0;
@@ -61,14 +64,16 @@ void same_each_time(const std::string& what) {
               field(first.out, "remote_frees") == "\"remote_frees\":" + std::to_string(remote),
           what + ": other counts than in the trace: " + counts(first));
   const auto thrice = run_program(POLDER_TRACE, {"replay", trace, "--repeat", "3"});
-  require(field(thrice.out, "operations") == "\"operations\":" + std::to_string(3 * done), what + ": --repeat 3: " + thrice.out);
+  require(field(thrice.out, "operations") == "\"operations\":" + std::to_string(3 * done),
+          what + ": --repeat 3: " + thrice.out);
 }
 
 void refuses(const std::vector<std::string>& words, const std::string& phrase) {
   const auto got = run_program(POLDER_TRACE, words);
   std::string all;
   for (const auto& w : words) all += w + " ";
-  require(got.status == 2 && got.out.empty() && got.err.find(phrase) != std::string::npos, all + "should say " + phrase + ": " + got.err);
+  require(got.status == 2 && got.out.empty() && got.err.find(phrase) != std::string::npos,
+          all + "should say " + phrase + ": " + got.err);
 }
 
 void bad_input() {

@@ -48,6 +48,21 @@ void calls() {
   mark(end_mark);
 }
 
+// Under handing_heap.cpp: a thread waits in malloc for the block that another one is just giving back, so that the second
+// life of the block begins before the call that ended the first has returned.
+void hands_over() {
+  for (const bool by_realloc : {false, true}) {
+    void* block = malloc(7777);
+    pthread_t t;
+    pthread_create(
+        &t, nullptr, [](void*) -> void* { return free(malloc(7777)), nullptr; }, nullptr);
+    usleep(20'000);
+    if (by_realloc) free(realloc(block, 9999));
+    else free(block);
+    pthread_join(t, nullptr);
+  }
+}
+
 constexpr unsigned slots = 64;
 constexpr unsigned exchanges = 20'000;
 std::atomic<void*> shared[slots];
@@ -81,7 +96,8 @@ void some(std::size_t size, unsigned count) {
 void churn() {
   for (unsigned n = 0; n < 1000; ++n) {
     pthread_t t;
-    pthread_create(&t, nullptr, [](void*) -> void* { return some(4321, 3), nullptr; }, nullptr);
+    pthread_create(
+        &t, nullptr, [](void*) -> void* { return some(4321, 3), nullptr; }, nullptr);
     pthread_join(t, nullptr);
   }
 }
@@ -120,6 +136,7 @@ int main(int argc, char** argv) {
   if (what == "calls") calls();
   else if (what == "threads") threads();
   else if (what == "churn") churn();
+  else if (what == "hands_over") hands_over();
   else if (what == "forks") forks();
   else if (what == "forks_among_threads") forks_among_threads();
   else if (what == "some") some(4321, 100);

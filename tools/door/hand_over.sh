@@ -2,7 +2,11 @@
 
 hand_over() {
   case $1 in
-    bench | compare | conform | trace)
+    trace)
+      need_packages zlib1g-dev
+      need_build release polder_heaps polder-registry polder-trace
+      ;;
+    bench | compare | conform)
       need_packages $(packages_in "$root/lab/packages")
       need_build release polder_heaps polder-registry polder-bench
       ;;
