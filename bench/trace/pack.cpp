@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <optional>
 #include <queue>
 #include <unordered_map>
 
@@ -13,6 +12,8 @@
 
 namespace polder::trace {
 namespace {
+
+constexpr std::uint32_t no_object = ~std::uint32_t{0};
 
 struct raw_record {
   call what = call::malloc;
@@ -86,7 +87,7 @@ class packer {
       std::memcpy(&used, recording.data() + at, sizeof used);
       const std::uint8_t* records = recording.data() + at + 8;
       sources_.push_back(
-          {chunk_cursor(byte_reader(records, records + std::min<std::size_t>(used, room))), {}, {}, false});
+          {chunk_cursor(byte_reader(records, records + std::min<std::size_t>(used, room))), {}, no_object, false});
     }
     for (std::size_t n = 0; n < sources_.size(); ++n) advance(n);
   }
@@ -126,7 +127,7 @@ class packer {
   struct source {
     chunk_cursor cursor;
     raw_record record;
-    std::optional<std::uint32_t> object;  // of a realloc whose second half is to come
+    std::uint32_t object;  // of a realloc whose second half is to come
     bool half_done;
   };
 
@@ -156,7 +157,7 @@ class packer {
   }
 
   std::uint32_t new_object() {
-    if (objects_ == ~std::uint32_t{0}) throw bad_trace("more than 2^32 objects");
+    if (objects_ == no_object) throw bad_trace("more than 2^32 objects");
     return objects_++;
   }
 
@@ -181,26 +182,26 @@ class packer {
   }
 
   // The object that keeps its number through the realloc; none where nothing will be there.
-  std::optional<std::uint32_t> begin_resize(const raw_record& r) {
+  std::uint32_t begin_resize(const raw_record& r) {
     const auto found = r.old == 0 ? live_.end() : live_.find(r.old);
     event e = of(r);
     e.null = found == live_.end();
     if (r.old != 0 && e.null) ++foreign_;
     if (e.null) {
       e.failed = r.address == 0;
-      if (e.failed) return write(e), std::nullopt;
-      const std::uint32_t made = new_object();
-      return write(e), made;
+      const std::uint32_t made = e.failed ? no_object : new_object();
+      write(e);
+      return made;
     }
     e.object = found->second;
     e.gone = r.address == 0 && r.size == 0;
     e.failed = r.address == 0 && r.size != 0;
     if (!e.failed) live_.erase(found);
     write(e);
-    return e.gone || e.failed ? std::nullopt : std::optional(e.object);
+    return e.gone || e.failed ? no_object : e.object;
   }
-  void made(const raw_record& r, std::optional<std::uint32_t> object) {
-    if (object) live_[r.address] = *object;
+  void made(const raw_record& r, std::uint32_t object) {
+    if (object != no_object) live_[r.address] = object;
   }
 
   const std::function<void(const std::vector<std::uint8_t>&)>& put_;

@@ -28,6 +28,18 @@ std::uint32_t crc(std::uint32_t so_far, const void* bytes, std::size_t n) {
   return static_cast<std::uint32_t>(crc32(so_far, static_cast<const Bytef*>(bytes), static_cast<uInt>(n)));
 }
 
+// Of a file whose frame was checked.
+std::uint32_t largest_payload(std::span<const std::uint8_t> file) {
+  std::uint32_t largest = 0;
+  for (std::size_t at = sizeof(file_header); at < file.size();) {
+    chunk_header c;
+    std::memcpy(&c, file.data() + at, sizeof c);
+    largest = std::max(largest, c.payload);
+    at += sizeof c + c.stored;
+  }
+  return largest;
+}
+
 file_header checked_header(std::span<const std::uint8_t> file) {
   const auto begins = [&](const char(&magic)[8]) {
     return file.size() >= sizeof magic && std::memcmp(file.data(), magic, sizeof magic) == 0;
@@ -73,7 +85,7 @@ file_header checked_header(std::span<const std::uint8_t> file) {
 reader::reader(std::span<const std::uint8_t> file)
     : rest_(file),
       about_(checked_header(file)),
-      payload_(most_payload),
+      payload_(largest_payload(file)),
       zlib_memory_(zlib_needs),
       alive_(about_.objects) {
   rest_ = rest_.subspan(sizeof(file_header));

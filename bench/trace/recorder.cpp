@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -128,6 +129,7 @@ bool recorder::begin() {
     if (file < 0) break;
     if (reserve(file, 0, raw::header_size))
       header_ = static_cast<raw::header*>(map_file(file, 0, raw::header_size));
+    keep_open(file);
     close_file(file);
     break;
   }
@@ -141,12 +143,27 @@ bool recorder::begin() {
   return header_ != nullptr;
 }
 
+// Under a high number, where it changes none of those that the program gets.
+void recorder::keep_open(int file) {
+  if (still_open()) close_file(kept_);  // the parent's
+  struct stat about;
+  kept_ = fstat(file, &about) == 0 ? fcntl(file, F_DUPFD_CLOEXEC, 800) : -1;
+  device_ = about.st_dev;
+  inode_ = about.st_ino;
+}
+
+bool recorder::still_open() const {
+  struct stat about;
+  return kept_ >= 0 && fstat(kept_, &about) == 0 && about.st_dev == device_ && about.st_ino == inode_;
+}
+
 raw::chunk* recorder::map_chunk() {
-  const int file = open_file(file_, O_RDWR);
+  const bool kept = still_open();
+  const int file = kept ? kept_ : open_file(file_, O_RDWR);
   if (file < 0) return nullptr;
   const std::uint64_t at = raw::header_size + chunks_.fetch_add(1, std::memory_order_relaxed) * raw::chunk_size;
   void* memory = reserve(file, at, raw::chunk_size) ? map_file(file, at, raw::chunk_size) : nullptr;
-  close_file(file);
+  if (!kept) close_file(file);
   return static_cast<raw::chunk*>(memory);
 }
 

@@ -109,6 +109,8 @@ class recorder {
   bool begin();
   bool take_chunk(recording_thread& thread);
   raw::chunk* map_chunk();
+  void keep_open(int file);
+  bool still_open() const;
   void park(recording_thread& thread);
   void stop();
   static void thread_ends(void*);
@@ -132,6 +134,10 @@ class recorder {
   bool has_key_ = false;
   bool told_ = false;  // what the environment says is in folder_
   bool with_children_ = false;
+  // Kept open for programs that give up their rights to open it again; others close what they do not know.
+  int kept_ = -1;
+  std::uint64_t device_ = 0;
+  std::uint64_t inode_ = 0;
   char folder_[512] = {};
   char file_[600] = {};
 };

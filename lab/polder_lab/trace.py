@@ -65,7 +65,7 @@ def ending(status: int) -> str:
 class Recording:
     status: int  # of the command, as a shell would say it
     written: list[Path]  # the first is that of the command
-    skipped: int  # processes that were not recorded
+    skipped: int  # child processes, and programs that the command was before it became the last one
 
 
 def record(place: Place, command: Sequence[str], file: Path, heap: Heap | None, children: bool) -> Recording:
@@ -86,8 +86,8 @@ def record(place: Place, command: Sequence[str], file: Path, heap: Heap | None, 
         environment["POLDER_TRACE_CHILDREN"] = "1"
     try:
         status = run_to_its_end(command, environment)
-        written = pack_all(place, folder, file)
-        skipped = len(list(folder.glob("skipped.*")))
+        written, before = pack_all(place, folder, file, children)
+        skipped = len(list(folder.glob("skipped.*"))) + before
     except Complaint:
         if not any(folder.glob("raw.*")):
             shutil.rmtree(folder)
@@ -110,20 +110,22 @@ def run_to_its_end(command: Sequence[str], environment: Mapping[str, str]) -> in
     return 128 - status if status < 0 else status
 
 
-def pack_all(place: Place, folder: Path, file: Path) -> list[Path]:
-    """FILE is what the command was at last (env, say, becomes another program); the others get names beside it."""
+def pack_all(place: Place, folder: Path, file: Path, all_of_them: bool) -> tuple[list[Path], int]:
+    """FILE is what the command was at last (env, say, becomes another program); the others get names beside it, or are
+    only counted."""
     raws = sorted(folder.glob("raw.*"), key=lambda raw: raw.stat().st_mtime_ns)
     claim = folder / "command"
     mine = f"raw.{claim.read_text()}." if claim.exists() else ""
     own = sorted((raw for raw in raws if raw.name.startswith(mine)), key=lambda raw: int(raw.suffix[1:])) if mine else []
     if not own:
         raise Complaint("nothing was recorded: the program is static, is set-user-id, or brings its own malloc")
+    others = [raw for raw in raws if raw != own[-1]]
     written = []
-    for number, raw in enumerate([own[-1], *(raw for raw in raws if raw != own[-1])]):
+    for number, raw in enumerate([own[-1], *(others if all_of_them else [])]):
         target = file if number == 0 else file.with_name(f"{file.stem}-{number}{file.suffix}")
         call(place, "pack", str(raw), str(target))
         written.append(target)
-    return written
+    return written, 0 if all_of_them else len(others)
 
 
 @dataclass

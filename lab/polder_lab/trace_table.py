@@ -85,7 +85,7 @@ def describe(about: Mapping[str, Any], name: str, console: Console) -> None:
     if about["foreign"]:
         facts.add_row("left out", f"{about['foreign']:,} calls about blocks that were made unseen: before a fork, in a handler")
     if about["cut_short"]:
-        facts.add_row("cut short", "the disk was full, the program went on without being recorded")
+        facts.add_row("cut short", "the recorder could not write any further, the program went on without it")
     console.print(facts)
     console.print()
     console.print(histogram("size", about["sizes"], "B"))

@@ -44,7 +44,7 @@ def test_record_names_the_trace_after_the_command_and_says_what_it_left_out(trac
     done = trace("record", "sh", "-c", "perl -e 1; perl -e 1; exit 0")
     assert done.returncode == 0
     assert (tmp_path / "sh.trace").exists()
-    assert "2 child processes were not recorded (--children)" in done.stderr
+    assert "2 other processes left out (--children)" in done.stderr
 
 
 def test_record_of_children_and_of_a_program_that_becomes_another(trace: Trace, tmp_path: Path) -> None:

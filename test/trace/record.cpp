@@ -181,6 +181,18 @@ void killed() {
   require(whole_trace(folder.packed(recordings[0])).of_size(4321) == 5000, "killed: calls are missing");
 }
 
+void keeps_its_file(const std::string& how) {
+  const scratch folder;
+  const auto got = folder.record(how);
+  if (got.status == 77) return;  // only root has rights to give up
+  const auto recordings = folder.named("raw.");
+  require(got.status == 0 && recordings.size() == 1, how + ": status " + std::to_string(got.status));
+  if (recordings.size() != 1) return;
+  const whole_trace trace(folder.packed(recordings[0]));
+  require(trace.of_size(4321) == 20'000 && trace.about.cut_short == 0,
+          how + ": " + std::to_string(trace.of_size(4321)) + " of 20000 calls");
+}
+
 void becomes_another_program() {
   const scratch folder;
   folder.record("execs");
@@ -210,6 +222,8 @@ int main() {
   forked("forks", 1);
   forked("forks_among_threads", 20);
   killed();
+  keeps_its_file("gives_up_its_rights");
+  keeps_its_file("closes_everything");
   becomes_another_program();
   no_room();
   std::printf("%u wrong\n", wrong);

@@ -140,7 +140,13 @@ int main(int argc, char** argv) {
   else if (what == "forks") forks();
   else if (what == "forks_among_threads") forks_among_threads();
   else if (what == "some") some(4321, 100);
-  else if (what == "killed") some(4321, 5000), kill(getpid(), SIGKILL);
+  else if (what == "gives_up_its_rights") {
+    if (setgid(65534) != 0 || setuid(65534) != 0) return 77;
+    some(4321, 20'000);
+  } else if (what == "closes_everything") {
+    for (int file = 3; file < 2000; ++file) close(file);
+    some(4321, 20'000);
+  } else if (what == "killed") some(4321, 5000), kill(getpid(), SIGKILL);
   else if (what == "execs") {
     some(1111, 10);
     execl(argv[0], argv[0], "some", nullptr);

@@ -32,7 +32,7 @@ def trace() -> None:
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="The trace.  [default: COMMAND.trace]")
 @click.option("--heap", metavar="NAME", help="Run the program on this heap meanwhile.  [default: the system's malloc]")
-@click.option("--children", is_flag=True, help="Child processes too, each to a trace of its own: FILE-1, FILE-2 …")
+@click.option("--children", is_flag=True, help="Child processes too, and each program that a process was: FILE-1, FILE-2 …")
 @build_option
 def record(command: tuple[str, ...], output: Path | None, heap: str | None, children: bool, build: Path | None) -> None:
     """Run a command and record its calls of malloc. The exit status is the command's."""
@@ -49,9 +49,9 @@ def record(command: tuple[str, ...], output: Path | None, heap: str | None, chil
         about = traces.describe(where, written)
         say(f"{written}: {about['program']}, {trace_table.calls_and_threads(about)}, {written.stat().st_size:,} bytes")
         if about["cut_short"]:
-            say("the disk was full: the rest was not recorded", "yellow")
+            say("the recorder could not write any further (a full disk?): the rest was not recorded", "yellow")
     if recording.skipped:
-        say(f"{recording.skipped} child processes were not recorded (--children)", "yellow")
+        say(f"{recording.skipped} other process{'es' if recording.skipped > 1 else ''} left out (--children)", "yellow")
     sys.exit(recording.status)
 
 
