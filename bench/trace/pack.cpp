@@ -162,18 +162,17 @@ class packer {
   }
 
   void simple(const raw_record& r) {
-    event e = of(r);
-    if (r.what == call::free || r.what == call::usable_size) {
+    const bool of_block = r.what == call::free || r.what == call::usable_size;
+    const auto found = of_block && r.old != 0 ? live_.find(r.old) : live_.end();
+    if (of_block && r.old != 0 && found == live_.end()) {
+      ++foreign_;
+      return;
+    }
+    event e = of(r);  // from here on the thread has an event, and so a number
+    if (of_block) {
       e.null = r.old == 0;
-      if (!e.null) {
-        const auto found = live_.find(r.old);
-        if (found == live_.end()) {
-          ++foreign_;
-          return;
-        }
-        e.object = found->second;
-        if (r.what == call::free) live_.erase(found);
-      }
+      if (!e.null) e.object = found->second;
+      if (!e.null && r.what == call::free) live_.erase(found);
     } else {
       e.failed = r.address == 0;
       if (!e.failed) live_[r.address] = new_object();

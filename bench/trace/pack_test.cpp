@@ -46,7 +46,8 @@ class chunk_by_hand {
  private:
   chunk_by_hand& number(std::uint64_t value) {
     std::uint8_t b[longest_varint];
-    records_.insert(records_.end(), b, put_varint(b, value));
+    const std::uint8_t* end = put_varint(b, value);
+    for (const std::uint8_t* at = b; at != end; ++at) records_.push_back(*at);
     return *this;
   }
   chunk_by_hand& begin(call what, std::uint64_t ticket) {
@@ -74,7 +75,7 @@ bytes recording(std::initializer_list<chunk_by_hand> chunks) {
   std::memcpy(file.data(), &h, sizeof h);
   for (const auto& c : chunks) {
     const bytes chunk = c.taken();
-    file.insert(file.end(), chunk.begin(), chunk.end());
+    for (const std::uint8_t b : chunk) file.push_back(b);
   }
   return file;
 }
@@ -86,8 +87,9 @@ struct packed {
 
 packed pack_and_read(std::span<const std::uint8_t> raw_file) {
   bytes file(sizeof(file_header));
-  const file_header about =
-      pack(raw_file, [&](const bytes& chunk) { file.insert(file.end(), chunk.begin(), chunk.end()); });
+  const file_header about = pack(raw_file, [&](const bytes& chunk) {
+    for (const std::uint8_t b : chunk) file.push_back(b);
+  });
   std::memcpy(file.data(), &about, sizeof about);
   reader from(file);
   packed result{from.about(), {}};
@@ -159,6 +161,16 @@ TEST(trace_pack, knows_what_realloc_can_mean) {
             (lines{"realloc #0 50 null by 0", "realloc #0 60 by 0", "realloc 4611686018427387904 failed by 0",
                    "realloc #0 0 gone by 0", "realloc #1 70 null by 0", "free null by 0",
                    "malloc 2305843009213693952 failed by 0"}));
+}
+
+TEST(trace_pack, a_thread_of_whom_nothing_is_left_has_no_number) {
+  chunk_by_hand stranger(1);
+  chunk_by_hand two(2);
+  stranger.used(call::free, 0, 0xbad0);
+  two.made(call::malloc, 1, 10, 0x1000);
+  const auto p = pack_and_read(recording({stranger, two}));
+  EXPECT_EQ(p.about.threads, 1u);
+  EXPECT_EQ(told(p), (lines{"malloc #0 10 by 0"}));
 }
 
 TEST(trace_pack, reads_as_much_as_there_is) {
