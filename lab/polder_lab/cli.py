@@ -15,6 +15,7 @@ from polder_lab.command.compare import compare
 from polder_lab.command.figure import figure
 from polder_lab.command.peers import peers
 from polder_lab.command.shared import Commands, say
+from polder_lab.command.trace import trace
 from polder_lab.complaint import Complaint
 
 
@@ -23,7 +24,7 @@ def app() -> None:
     """Polder's laboratory."""
 
 
-for command in (compare, bench, figure, listing, explain, peers):
+for command in (compare, bench, figure, listing, explain, peers, trace):
     app.add_command(command)
 
 

@@ -3,12 +3,16 @@
 hand_over() {
   case "$1 ${2-}" in
     "figure "* | "bench report") ;;  # read records alone
-    bench\ * | compare\ * | conform\ * | trace\ *)
+    trace\ *)
+      need_packages zlib1g-dev
+      need_build release polder_heaps polder-registry polder-trace
+      ;;
+    bench\ * | compare\ * | conform\ *)
       need_packages $(packages_in "$root/lab/packages")
       [ "$1" != bench ] || need_packages $(packages_in "$root/lab/packages.bench")
       need_build release polder_heaps polder-registry polder-bench
       ;;
-    peers) [ "${2-}" != build ] || need_build release polder-registry polder-bench ;;
+    "peers build") need_build release polder-registry polder-bench ;;
     *) need_build release polder_heaps polder-registry ;;
   esac
   need_python

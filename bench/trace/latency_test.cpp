@@ -1,0 +1,36 @@
+// Buckets that cover all durations without a gap, and percentiles that lie where the values do.
+#include "trace/latency.hpp"
+
+#include <gtest/gtest.h>
+
+namespace polder::trace {
+namespace {
+
+TEST(trace_latency, buckets_follow_each_other) {
+  for (unsigned n = 0; n < 500; ++n) {
+    EXPECT_EQ(latency::least(n + 1), latency::most(n) + 1);
+    EXPECT_EQ(latency::bucket(latency::least(n)), n);
+    EXPECT_EQ(latency::bucket(latency::most(n)), n);
+  }
+  for (std::uint64_t ns = 32; ns < 1'000'000'000; ns = ns * 5 / 4) {
+    const unsigned n = latency::bucket(ns);
+    EXPECT_LE(static_cast<double>(latency::most(n) - latency::least(n)), static_cast<double>(ns) * 0.0625);
+  }
+  EXPECT_NO_FATAL_FAILURE(latency().add(~std::uint64_t{0}));
+}
+
+TEST(trace_latency, percentiles) {
+  latency l;
+  for (std::uint64_t ns = 1; ns <= 1000; ++ns) l.add(ns);
+  latency other;
+  other.add(70'000);
+  l.join(other);
+  EXPECT_EQ(l.count(), 1001u);
+  EXPECT_NEAR(static_cast<double>(l.percentile(50)), 500, 32);
+  EXPECT_NEAR(static_cast<double>(l.percentile(99)), 990, 62);
+  EXPECT_EQ(l.percentile(99.99), 70'000u);
+  EXPECT_EQ(latency().percentile(50), 0u);
+}
+
+}  // namespace
+}  // namespace polder::trace

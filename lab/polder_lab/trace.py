@@ -1,0 +1,205 @@
+"""Traces of a program's malloc calls: recorded by libpolder-trace.so, packed, described and replayed by polder-trace.
+
+The recorder writes one raw file a process into a folder beside the trace; what came of each is packed when the command
+has ended, however it ended. Folder and raw files stay only when that fails.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import random
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from polder_lab.complaint import Complaint
+from polder_lab.heap import Heap
+from polder_lab.interval import Ratio, paired_ratio
+from polder_lab.launch import NOT_INHERITED, signal_name
+from polder_lab.place import Place
+from polder_lab.proof import witness
+
+LONG_ENOUGH = 0.2  # seconds of a replay; shorter traces are repeated in one process
+MOST_REPETITIONS = 2000
+
+
+def tool(place: Place) -> Path:
+    return place.build / "bin" / "polder-trace"
+
+
+def recorder(place: Place) -> Path:
+    return place.libraries / "libpolder-trace.so"
+
+
+def call(place: Place, *words: str, extra: Mapping[str, str] | None = None, limit: float = 600) -> subprocess.CompletedProcess[str]:
+    """polder-trace; what it says of bad input is passed on."""
+    environment = {**{k: v for k, v in os.environ.items() if k not in NOT_INHERITED}, **(extra or {})}
+    try:
+        done = subprocess.run([tool(place), *words], capture_output=True, text=True, env=environment, timeout=limit)
+    except FileNotFoundError as why:
+        raise Complaint(f"{tool(place)} is not built") from why
+    if done.returncode == 2:
+        raise Complaint(done.stderr.strip().removeprefix("polder-trace: "))
+    return done
+
+
+def describe(place: Place, file: Path) -> dict[str, Any]:
+    done = call(place, "describe", str(file))
+    if done.returncode != 0:
+        raise Complaint(f"{file}: polder-trace ends with {ending(done.returncode)}")
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told
+
+
+def ending(status: int) -> str:
+    return signal_name(-status) if status < 0 else f"status {status}"
+
+
+@dataclass(frozen=True)
+class Recording:
+    status: int  # of the command, as a shell would say it
+    written: list[Path]  # the first is that of the command
+    skipped: int  # child processes, and programs that the command was before it became the last one
+
+
+def record(place: Place, command: Sequence[str], file: Path, heap: Heap | None, children: bool) -> Recording:
+    """Runs the command; its input and output are ours."""
+    if not recorder(place).exists():
+        raise Complaint(f"{recorder(place)} is not built")
+    folder = Path(f"{file}.recording").absolute()
+    try:
+        folder.mkdir()
+    except FileExistsError as why:
+        raise Complaint(f"{folder} is there: another recording, or what is left of one (then remove it)") from why
+    except OSError as why:
+        raise Complaint(f"cannot write {file}: {why.strerror}") from why
+    libraries = [str(recorder(place)), *([str(heap.library)] if heap and heap.library else [])]
+    environment = {**{k: v for k, v in os.environ.items() if k not in NOT_INHERITED},
+                   "LD_PRELOAD": ":".join(libraries), "POLDER_TRACE_FOLDER": str(folder)}
+    if children:
+        environment["POLDER_TRACE_CHILDREN"] = "1"
+    try:
+        status = run_to_its_end(command, environment)
+        written, before = pack_all(place, folder, file, children)
+        skipped = len(list(folder.glob("skipped.*"))) + before
+    except Complaint:
+        if not any(folder.glob("raw.*")):
+            shutil.rmtree(folder)
+        raise
+    shutil.rmtree(folder)
+    return Recording(status, written, skipped)
+
+
+def run_to_its_end(command: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Ctrl-C is the command's: what it has done until then is a trace as well."""
+    try:
+        running = subprocess.Popen(command, env=environment)
+    except OSError as why:
+        raise Complaint(f"cannot run {command[0]}: {why.strerror}") from why
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        status = running.wait()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return 128 - status if status < 0 else status
+
+
+def pack_all(place: Place, folder: Path, file: Path, all_of_them: bool) -> tuple[list[Path], int]:
+    """FILE is what the command was at last (env, say, becomes another program); the others get names beside it, or are
+    only counted."""
+    raws = sorted(folder.glob("raw.*"), key=lambda raw: raw.stat().st_mtime_ns)
+    claim = folder / "command"
+    mine = f"raw.{claim.read_text()}." if claim.exists() else ""
+    own = sorted((raw for raw in raws if raw.name.startswith(mine)), key=lambda raw: int(raw.suffix[1:])) if mine else []
+    if not own:
+        raise Complaint("nothing was recorded: the program is static, is set-user-id, or brings its own malloc")
+    others = [raw for raw in raws if raw != own[-1]]
+    written = []
+    for number, raw in enumerate([own[-1], *(others if all_of_them else [])]):
+        target = file if number == 0 else file.with_name(f"{file.stem}-{number}{file.suffix}")
+        call(place, "pack", str(raw), str(target))
+        written.append(target)
+    return written, 0 if all_of_them else len(others)
+
+
+@dataclass
+class Replays:
+    """One trace under one heap: the line that polder-trace printed, a round each."""
+
+    heap: Heap
+    lines: list[dict[str, Any]] = field(default_factory=list)
+    trouble: str = ""
+
+    def median(self, metric: str) -> float:
+        values = sorted(float(line[metric]) for line in self.lines)
+        return (values[(len(values) - 1) // 2] + values[len(values) // 2]) / 2
+
+    def ratio(self, base: Replays, metric: str) -> Ratio | None:
+        rounds = min(len(self.lines), len(base.lines))
+        if self is base or self.trouble or base.trouble or rounds == 0:
+            return None
+        return paired_ratio(*([max(float(line[metric]), 1e-9) for line in r.lines[:rounds]] for r in (self, base)))
+
+
+COUNTS = ("operations", "allocations", "reallocs", "frees", "remote_frees", "skipped", "calls")
+
+
+class Replayer:
+    def __init__(self, place: Place, file: Path, options: Sequence[str], scratch: Path, limit: float) -> None:
+        self.place = place
+        self.file = file
+        self.options = list(options)
+        self.scratch = scratch
+        self.limit = limit
+
+    def once(self, heap: Heap, repeat: int, extra: Mapping[str, str] | None = None) -> tuple[dict[str, Any], str]:
+        """The line, and what went wrong."""
+        preload = {"LD_PRELOAD": str(heap.library)} if heap.library else {}
+        try:
+            done = call(self.place, "replay", str(self.file), *self.options, "--repeat", str(repeat),
+                        extra={**preload, **(extra or {})}, limit=self.limit)
+        except subprocess.TimeoutExpired:
+            return {}, f"hangs: ended after {self.limit:g} s"
+        try:
+            line: dict[str, Any] = json.loads(done.stdout)
+        except ValueError:
+            last = next(iter(reversed(done.stderr.strip().splitlines())), "")
+            return {}, f"crashes: {ending(done.returncode)}{': ' + last if last else ''}"
+        return line, "" if done.returncode == 0 and line["ok"] else f"fails: {line['why'] or ending(done.returncode)}"
+
+    def prove(self, heap: Heap) -> tuple[dict[str, Any], str]:
+        """Not counted: did the heap really serve malloc?"""
+        with witness(self.scratch / heap.name.replace("/", "_")) as seen:
+            line, trouble = self.once(heap, 1, seen.extra)
+            return line, trouble or next((seen.objection(heap, pid) for pid in seen.processes()), "")
+
+    def run(self, heaps: Sequence[Heap], rounds: int, seed: int, repeat: int | None, step: Callable[[str], None]) -> list[Replays]:
+        """Rounds interleave the heaps in random order; each replay is a process of its own."""
+        results = [Replays(heap) for heap in heaps]
+        first: dict[str, Any] = {}
+        for result in results:
+            step(f"{result.heap.name}: proof")
+            line, result.trouble = self.prove(result.heap)
+            if result.trouble:
+                continue
+            first = first or line
+            if any(line[name] != first[name] for name in COUNTS):
+                result.trouble = "does another number of calls"
+        if repeat is None:
+            repeat = max(1, min(MOST_REPETITIONS, math.ceil(LONG_ENOUGH / max(float(first.get("wall", 1)), 1e-6))))
+        lot = random.Random(seed)
+        for number in range(rounds):
+            for result in lot.sample(results, len(results)):
+                if result.trouble:
+                    continue
+                step(f"round {number + 1} of {rounds}: {result.heap.name}")
+                line, result.trouble = self.once(result.heap, repeat)
+                if not result.trouble:
+                    result.lines.append(line)
+        return results

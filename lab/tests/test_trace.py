@@ -1,0 +1,132 @@
+"""polder trace, with a recorder and a polder-trace that are fakes; with the real ones: test/trace/command_test.py."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import FAKE
+
+Trace = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def trace(build: Path, tmp_path: Path, environment: dict[str, str]) -> Trace:
+    program = build / "bin" / "polder-trace"
+    program.write_text((FAKE / "polder-trace").read_text().replace("/usr/bin/env python3", str(Path(sys.executable).resolve())))
+    program.chmod(0o755)
+    library = build / "lib" / "libpolder-trace.so"
+    if not library.exists():
+        subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", library, FAKE / "recorder.c"], check=True, timeout=60)
+    (tmp_path / "a.trace").write_text("trace of sort")
+
+    def call(command: str, *words: str, **extra: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, "-m", "polder_lab", "trace", command, "--build", str(build), *words], cwd=tmp_path,
+                              capture_output=True, text=True, env={**environment, **extra}, timeout=100)
+
+    return call
+
+
+def test_record_makes_one_trace_of_the_command_and_passes_its_status_on(trace: Trace, tmp_path: Path) -> None:
+    done = trace("record", "-o", "b.trace", "--", "sh", "-c", "echo out; sh -c :; exit 7")
+    assert done.returncode == 7
+    assert done.stdout == "out\n"
+    assert (tmp_path / "b.trace").read_text() == "trace of sh\n"
+    assert "b.trace: sh, 19 calls by 2 threads" in done.stderr
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.trace", "b.trace"]
+
+
+def test_record_names_the_trace_after_the_command_and_says_what_it_left_out(trace: Trace, tmp_path: Path) -> None:
+    done = trace("record", "sh", "-c", "perl -e 1; perl -e 1; exit 0")
+    assert done.returncode == 0
+    assert (tmp_path / "sh.trace").exists()
+    assert "2 other processes left out (--children)" in done.stderr
+
+
+def test_record_of_children_and_of_a_program_that_becomes_another(trace: Trace, tmp_path: Path) -> None:
+    done = trace("record", "--children", "-o", "c.trace", "--", "env", "X=1", "sh", "-c", "perl -e 1; exit 0")
+    assert done.returncode == 0
+    assert (tmp_path / "c.trace").read_text() == "trace of sh\n", "env is only the way there"
+    assert {(tmp_path / f"c-{n}.trace").read_text() for n in (1, 2)} == {"trace of env\n", "trace of perl\n"}
+
+
+def test_a_command_that_is_killed_leaves_its_trace(trace: Trace, tmp_path: Path) -> None:
+    assert trace("record", "-o", "k.trace", "--", "sh", "-c", "kill -9 $$").returncode == 128 + 9
+    assert (tmp_path / "k.trace").exists()
+
+
+def test_describe(trace: Trace) -> None:
+    done = trace("describe", "a.trace")
+    assert done.returncode == 0, done.stderr
+    for words in ("sort, 19 calls by 2 threads", "2 of 8, 25.0%", "16 B – 32 B", "24", "7 calls about blocks", "1.02 µs – 2.05 µs"):
+        assert words in done.stdout
+    assert json.loads(trace("describe", "a.trace", "--json").stdout)["threads"] == 2
+
+
+def test_replay_interleaves_and_repeats_short_traces(trace: Trace, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    done = trace("replay", "a.trace", "--rounds", "6", "--seed", "3", FAKE_LOG=str(log))
+    assert done.returncode == 0, done.stderr
+    assert "0.50 – 0.50" in done.stdout
+    assert "faster" in done.stdout
+    lines = log.read_text().splitlines()
+    assert lines[:2] == ["system 1", "libpolder.so 1"], "first the proof"
+    rounds = [tuple(lines[n:n + 2]) for n in range(2, len(lines), 2)]
+    assert len(rounds) == 6
+    assert set(rounds) == {("system 20", "libpolder.so 20"), ("libpolder.so 20", "system 20")}, "20 times 10 ms"
+
+
+def test_replay_under_one_heap_as_json(trace: Trace) -> None:
+    told = json.loads(trace("replay", "a.trace", "--heap", "polder", "--rounds", "2", "--repeat", "3", "--json").stdout)
+    assert [heap["heap"] for heap in told["heaps"]] == ["polder"]
+    assert [line["operations"] for line in told["heaps"][0]["replays"]] == [15, 15]
+    assert told["machine"]["kernel"]
+
+
+@pytest.mark.parametrize(("habit", "story"), [
+    ("FAKE_FAILS", "fails: a block was overwritten while in use, at event 7"),
+    ("FAKE_HANGS", "hangs: ended after 5 s"),
+    ("FAKE_MISCOUNTS", "does another number of calls"),
+])
+def test_a_heap_that_fails_is_told(trace: Trace, habit: str, story: str) -> None:
+    done = trace("replay", "a.trace", "--rounds", "1", "--limit", "5", **{habit: "1"})
+    assert done.returncode == 1
+    assert f"FAILED under polder {story}" in " ".join(done.stdout.split())
+
+
+def test_a_library_without_malloc_is_told(trace: Trace, compiled: Callable[[str], Path]) -> None:
+    done = trace("replay", "a.trace", "--rounds", "1", "--heaps", str(compiled("NO_MALLOC")))
+    assert done.returncode == 1
+    assert "not served: malloc is that of" in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize(("words", "message"), [
+    (("record", "--", "nonesuch-program"), "cannot run nonesuch-program"),
+    (("record", "-o", "/nowhere/x.trace", "--", "true"), "cannot write /nowhere/x.trace"),
+    (("record", "-o", ".", "--", "true"), "is a folder"),
+    (("record", "--heap", "poldr", "--", "true"), "nearest: polder"),
+    (("record",), "Missing argument"),
+    (("describe", "nothing.trace"), "nothing.trace: cannot be read: No such file"),
+    (("describe", "/etc/hostname"), "not a trace of Polder's"),
+    (("replay", "/etc/hostname"), "not a trace of Polder's"),
+    (("replay", "a.trace", "--heaps", "poldr"), "nearest: polder"),
+    (("replay", "a.trace", "--heap", "polder", "--heaps", "polder"), "one of the two"),
+    (("replay", "a.trace", "--order", "strct"), "dependencies"),
+    (("replya", "a.trace"), "there is no command 'replya'; nearest: replay"),
+])
+def test_wrong_use(trace: Trace, words: tuple[str, ...], message: str) -> None:
+    done = trace(*words)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_nothing_recorded_is_said(trace: Trace, tmp_path: Path) -> None:
+    done = trace("record", "-o", "n.trace", "--", "true", FAKE_RECORDS_NOTHING="1")
+    assert done.returncode == 2
+    assert "nothing was recorded" in done.stderr
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.trace"]

@@ -1,0 +1,118 @@
+// Replaying a trace does what the trace says, the same each time, in either order, under whatever heap is preloaded.
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "recorded.hpp"
+
+using namespace polder::trace;
+using namespace polder::trace::test;
+
+namespace {
+
+unsigned wrong = 0;
+
+void require(bool good, const std::string& why) {
+  if (good) return;
+  ++wrong;
+  std::printf("%s\n", why.c_str());
+}
+
+// "name":{…} or "name":value in a line of JSON.
+std::string field(const std::string& line, const std::string& name) {
+  const auto at = line.find("\"" + name + "\":");
+  if (at == std::string::npos) return "";
+  return line.substr(at, line.find_first_of(line[at + name.size() + 3] == '{' ? "}" : ",}", at) - at);
+}
+
+std::string counts(const outcome& got) {
+  std::string all;
+  for (const char* name : {"threads", "operations", "allocations", "reallocs", "frees", "remote_frees", "skipped",
+                           "live_peak", "calls"})
+    all += field(got.out, name) + " ";
+  return all;
+}
+
+void same_each_time(const std::string& what) {
+  const scratch folder;
+  unsetenv("LD_PRELOAD");  // the recording is made under the system's malloc
+  folder.record(what);
+  const char* heap = std::getenv("PRELOADED");
+  if (heap != nullptr) setenv("LD_PRELOAD", heap, 1);
+  const std::string trace = folder.packed(folder.named("raw.").at(0));
+  const auto first = run_program(POLDER_TRACE, {"replay", trace});
+  require(first.status == 0 && first.lines() == 1 && first.says("\"ok\":true"),
+          what + ": " + first.out + first.err);
+  for (const auto& options : std::vector<std::vector<std::string>>{{},
+                                                                   {"--order", "strict"},
+                                                                   {"--window", "1"},
+                                                                   {"--window", "1000000"},
+                                                                   {"--touch", "none"},
+                                                                   {"--touch", "pages"}}) {
+    std::vector<std::string> words{"replay", trace};
+    words.insert(words.end(), options.begin(), options.end());
+    const auto again = run_program(POLDER_TRACE, words);
+    require(again.status == 0 && counts(again) == counts(first),
+            what + ": " + counts(first) + "\n  is now: " + counts(again) + again.err);
+  }
+  const whole_trace whole(trace);
+  std::uint64_t remote = 0;
+  std::uint64_t done = 0;
+  std::vector<std::uint32_t> maker(whole.about.objects);
+  for (const event& e : whole.events) {
+    if (e.makes()) maker[e.object] = e.thread;
+    remote += e.ends() && maker[e.object] != e.thread;
+    done += !e.failed;
+  }
+  require(field(first.out, "operations") == "\"operations\":" + std::to_string(done) &&
+              field(first.out, "remote_frees") == "\"remote_frees\":" + std::to_string(remote),
+          what + ": other counts than in the trace: " + counts(first));
+  const auto thrice = run_program(POLDER_TRACE, {"replay", trace, "--repeat", "3"});
+  require(field(thrice.out, "operations") == "\"operations\":" + std::to_string(3 * done),
+          what + ": --repeat 3: " + thrice.out);
+}
+
+void refuses(const std::vector<std::string>& words, const std::string& phrase) {
+  const auto got = run_program(POLDER_TRACE, words);
+  std::string all;
+  for (const auto& w : words) all += w + " ";
+  require(got.status == 2 && got.out.empty() && got.err.find(phrase) != std::string::npos,
+          all + "should say " + phrase + ": " + got.err);
+}
+
+void bad_input() {
+  const scratch folder;
+  unsetenv("LD_PRELOAD");
+  folder.record("some");
+  const std::string recording = folder.named("raw.").at(0);
+  const std::string trace = folder.packed(recording);
+  const auto cut = (folder / "cut").string();
+  files::copy_file(trace, cut);
+  files::resize_file(cut, files::file_size(cut) - 10);
+  for (const char* command : {"describe", "replay"}) {
+    refuses({command, cut}, "truncated");
+    refuses({command, recording}, "a raw recording");
+    refuses({command, POLDER_TRACE}, "not a trace of Polder's");
+    refuses({command, "/nonexistent"}, "cannot be read: No such file");
+    refuses({command, "/tmp"}, "not a file");
+    refuses({command}, "needs a file");
+  }
+  refuses({"pack", trace, cut}, "not a raw recording");
+  refuses({"pack", recording, "/nonexistent/x"}, "No such file");
+  refuses({"replay", trace, "--order", "strct"}, "did you mean strict?");
+  refuses({"replay", trace, "--ordr", "strict"}, "did you mean --order?");
+  refuses({"replay", trace, "--repeat", "0"}, "--repeat is a number from 1 to 1000000, not '0'");
+  refuses({"replay", trace, "--window"}, "--window needs a value");
+  refuses({"reply", trace}, "did you mean replay?");
+  refuses({}, "usage: polder-trace");
+}
+
+}  // namespace
+
+int main() {
+  if (const char* heap = std::getenv("LD_PRELOAD")) setenv("PRELOADED", std::string(heap).c_str(), 1);
+  for (const char* what : {"calls", "threads", "churn"}) same_each_time(what);
+  bad_input();
+  std::printf("%u wrong\n", wrong);
+  return wrong == 0 ? 0 : 1;
+}
