@@ -11,6 +11,7 @@ import click
 
 from polder_lab.command.catalogue import explain, listing
 from polder_lab.command.compare import compare
+from polder_lab.command.conform import conform
 from polder_lab.command.shared import Commands, say
 from polder_lab.complaint import Complaint
 
@@ -20,7 +21,7 @@ def app() -> None:
     """Polder's laboratory."""
 
 
-for command in (compare, listing, explain):
+for command in (compare, conform, listing, explain):
     app.add_command(command)
 
 

@@ -2,7 +2,8 @@
 
 hand_over() {
   case $1 in
-    bench | compare | conform | trace)
+    conform) need_build release polder_heaps polder-registry polder-probe ;;
+    bench | compare | trace)
       need_packages $(packages_in "$root/lab/packages")
       need_build release polder_heaps polder-registry polder-bench
       ;;
