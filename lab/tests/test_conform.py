@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -41,6 +45,21 @@ def test_a_hang_is_ended(polder: Compare) -> None:
     assert done.returncode == 1
     assert "✗ hang [1]" in done.stdout
     assert "[1] polder, hang: no end in 2 s: hang: 1 of 2 blocks" in done.stdout
+
+
+def test_an_interruption_keeps_what_is_finished(build: Path, environment: dict[str, str], tmp_path: Path) -> None:
+    starts = tmp_path / "starts"
+    call = [sys.executable, "-m", "polder_lab", "conform", "--build", str(build), "--only", "good,hang"]
+    with subprocess.Popen(call, env={**environment, "FAKE_PROBE": "hang", "FAKE_STARTS": str(starts)}, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, start_new_session=True) as running:
+        while not starts.exists() and running.poll() is None:
+            time.sleep(0.05)
+        os.killpg(running.pid, signal.SIGINT)
+        output, errors = running.communicate(timeout=60)
+    assert running.returncode == 130, errors
+    assert "good" in output
+    assert "hang " not in output.split("✓ met")[0]
+    assert "interrupted" in errors
 
 
 def test_a_failure_that_does_not_repeat_says_so(polder: Compare, tmp_path: Path) -> None:

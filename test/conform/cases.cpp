@@ -35,7 +35,8 @@ void for_each_part(std::string_view text, std::string_view separator, F f) {
 
 bool names_any(const char* words, std::string_view text) {
   bool any = false;
-  if (words != nullptr) for_each_part(words, "|", [&](std::string_view word) { any = any || text.find(word) != text.npos; });
+  if (words != nullptr)
+    for_each_part(words, "|", [&](std::string_view word) { any = any || text.find(word) != text.npos; });
   return any;
 }
 
@@ -52,13 +53,16 @@ std::string_view without_forgiven(const char* answer, const char* forgives) {
 }
 
 constexpr expectation calloc_zero[] = {{"calloc after*"}, {"calloc from*"}, {"calloc beside*"}};
-constexpr expectation realloc_keeps[] = {{"realloc from*"}, {"realloc creeping*"}, {"realloc growing*"}, {"realloc of a block from*"}};
+constexpr expectation realloc_keeps[] = {
+    {"realloc from*"}, {"realloc creeping*"}, {"realloc growing*"}, {"realloc of a block from*"}};
 constexpr expectation realloc_fails[] = {{"realloc of * fails", "old block intact", "damaged|block, "}};
 constexpr expectation apart[] = {{"mixed life*"}};
 constexpr expectation calloc_overflow[] = {{"calloc overflow*", "calloc: NULL"}};
 constexpr expectation aligned_alloc[] = {{"aligned_alloc: alignment [1-9][0-9]*"}};
 constexpr expectation new_forms[] = {{"new*: all sizes"}};
-constexpr expectation new_throws[] = {{"new*nothrow: 2^62", "NULL"}, {"new*nothrow: PTRDIFF*", "NULL"}, {"new*: 2^62", "bad_alloc"},
+constexpr expectation new_throws[] = {{"new*nothrow: 2^62", "NULL"},
+                                      {"new*nothrow: PTRDIFF*", "NULL"},
+                                      {"new*: 2^62", "bad_alloc"},
                                       {"new*: PTRDIFF*", "bad_alloc"}};
 constexpr expectation new_size_max[] = {{"new*: SIZE_MAX"}};
 constexpr expectation new_handler[] = {{"new*: new_handler is called again", "handler called 3 times"},
@@ -68,88 +72,153 @@ constexpr expectation handler_makes_room[] = {{"new*: new_handler makes room", "
 constexpr expectation free_sized[] = {{"free_sized"}};
 constexpr expectation free_aligned_sized[] = {{"free_aligned_sized"}};
 
-constexpr expectation enomem[] = {{"n=*: malloc", "NULL, errno ENOMEM"}, {"n=*: calloc*", "NULL, errno ENOMEM"},
-                                  {"n=*: realloc(*", "NULL, errno ENOMEM"}, {"calloc overflow*", "errno ENOMEM"},
+constexpr expectation enomem[] = {{"n=*: malloc", "NULL, errno ENOMEM"},
+                                  {"n=*: calloc*", "NULL, errno ENOMEM"},
+                                  {"n=*: realloc(*", "NULL, errno ENOMEM"},
+                                  {"calloc overflow*", "errno ENOMEM"},
                                   {"n=*: aligned_alloc(16*", "NULL, errno ENOMEM"},
                                   {"n=*: posix_memalign*", "NULL, errno ENOMEM"}};
 constexpr expectation free_errno[] = {{"free keeps errno*"}};
 constexpr expectation einval[] = {{"posix_memalign(8) of 40", "0, "},
                                   {"posix_memalign(*) of 40", "EINVAL, pointer untouched"}};
-constexpr expectation posix_memalign[] = {{"posix_memalign: alignment 8,*"}, {"posix_memalign: alignment [1-9][0-9]*"}};
-constexpr expectation exchange[] = {{"asprintf of*", "length", "NULL|lost"}, {"strdup*"}, {"open_memstream*", "bytes", "NULL|lost"},
-                                    {"getline*", "bytes", "NULL|lost|smaller"}, {"scanf*", "1 read", "NULL|lost"},
-                                    {"realpath*"}, {"scandir*", "glob 0", "failed|NULL|lost"},
-                                    {"tsearch*", "hcreate", "failed|no hcreate"}, {"regcomp*"}};
-constexpr expectation limit_null[] = {{"exhaust by malloc*"}, {"exhaust by calloc*"}, {"exhaust by realloc*"},
-                                      {"exhaust by posix*"}, {"one block of*"}, {"a limit set*"},
+constexpr expectation posix_memalign[] = {{"posix_memalign: alignment 8,*"},
+                                          {"posix_memalign: alignment [1-9][0-9]*"}};
+constexpr expectation exchange[] = {{"asprintf of*", "length", "NULL|lost"},
+                                    {"strdup*"},
+                                    {"open_memstream*", "bytes", "NULL|lost"},
+                                    {"getline*", "bytes", "NULL|lost|smaller"},
+                                    {"scanf*", "1 read", "NULL|lost"},
+                                    {"realpath*"},
+                                    {"scandir*", "glob 0", "failed|NULL|lost"},
+                                    {"tsearch*", "hcreate", "failed|no hcreate"},
+                                    {"regcomp*"}};
+constexpr expectation limit_null[] = {{"exhaust by malloc*"},
+                                      {"exhaust by calloc*"},
+                                      {"exhaust by realloc*"},
+                                      {"exhaust by posix*"},
+                                      {"one block of*"},
+                                      {"a limit set*"},
                                       {"libc and libstdc++*", "bad_alloc 1; afterwards 5000"}};
 constexpr expectation limit_realloc[] = {{"realloc by * until full", "errno ENOMEM", "damaged|not felt|cannot"}};
 constexpr expectation limit_again[] = {{"exhaust by *, then by*"}, {"freed is reused*"}};
 
 constexpr expectation align_16[] = {{"16-aligned*"}};
-constexpr expectation zero_unique[] = {{"size 0: malloc", "they differ", "NULL"}, {"size 0: calloc*", "they differ", "NULL"},
+constexpr expectation zero_unique[] = {{"size 0: malloc", "they differ", "NULL"},
+                                       {"size 0: calloc*", "they differ", "NULL"},
                                        {"size 0: realloc(*", "they differ", "NULL"}};
 constexpr expectation realloc_zero[] = {{"realloc(p,0) of*", "realloc(p,0): NULL"}};
 constexpr expectation too_large[] = {{"n=PTRDIFF_MAX+1:*", "NULL"}, {"n=SIZE_MAX*", "NULL"}};
 constexpr expectation memalign[] = {{"memalign: alignment [1-9][0-9]*"}};
 constexpr expectation page_calls[] = {{"valloc and pvalloc*", "kept", "not on a page|usable < n|overlap|NULL"}};
-constexpr expectation usable_size[] = {{"malloc_usable_size(NULL)", "0"}, {"malloc_usable_size up*"}, {"whole usable size*"}};
-constexpr expectation reallocarray[] = {{"reallocarray overflow*", "NULL, errno ENOMEM; old block intact", "damaged|block, "}};
+constexpr expectation usable_size[] = {
+    {"malloc_usable_size(NULL)", "0"}, {"malloc_usable_size up*"}, {"whole usable size*"}};
+constexpr expectation reallocarray[] = {
+    {"reallocarray overflow*", "NULL, errno ENOMEM; old block intact", "damaged|block, "}};
 constexpr expectation success_errno[] = {{"success keeps errno*"}};
-constexpr expectation mallopt[] = {{"mallopt M_MXFAST 64", "1", "broken"}, {"mallopt M_MMAP_MAX 0", "1", "broken"},
-                                   {"mallopt M_TRIM*", "1", "broken"}, {"mallopt M_ARENA_MAX*", "1", "broken"}};
+constexpr expectation mallopt[] = {{"mallopt M_MXFAST 64", "1", "broken"},
+                                   {"mallopt M_MMAP_MAX 0", "1", "broken"},
+                                   {"mallopt M_TRIM*", "1", "broken"},
+                                   {"mallopt M_ARENA_MAX*", "1", "broken"}};
 constexpr expectation mallinfo[] = {{"mallinfo*follows*", "grows; falls", "does not"}};
 constexpr expectation trim[] = {{"malloc_trim*", "much to give: 1"}};
 constexpr expectation info[] = {{"malloc_info(0)", "0; a document"}};
 constexpr expectation stats[] = {{"malloc_stats", "writes lines"}};
 constexpr expectation libc_names[] = {{"__libc_*alloc *", "kept by realloc", "not zero|lost|not aligned|NULL"},
-                                      {"__libc_memalign*", "kept by realloc", "not aligned|lost|NULL"}, {"__libc_free*"}};
+                                      {"__libc_memalign*", "kept by realloc", "not aligned|lost|NULL"},
+                                      {"__libc_free*"}};
 constexpr expectation cfree[] = {{"cfree*"}};
 constexpr expectation mixed[] = {{"new freed by free*"}};
 constexpr expectation limit_use[] = {{"exhaust by malloc of*"}};
 
 const demand probes[] = {
-    {"calloc-zero", "c", "memory from calloc is zero, also where it was used before", "C17 7.22.3.2", "calloc forgets the end", 90, nullptr, calloc_zero},
-    {"calloc-overflow", "c", "calloc(n, m) is NULL when n × m overflows", "C17 7.22.3.2; WG14 DR 266", "calloc multiplies", 30, nullptr, calloc_overflow},
-    {"realloc-keeps", "c", "realloc keeps the contents, shrinking and growing, of aligned blocks too", "C17 7.22.3.5", "realloc loses a byte", 90, nullptr, realloc_keeps, "errno changed|16-aligned|usable"},
-    {"realloc-fails", "c", "a realloc that fails leaves the old block as it was", "C17 7.22.3.5", "a failed realloc writes", 30, nullptr, realloc_fails},
-    {"blocks-apart", "c", "blocks are disjoint: 20,000 steps of a mixed life, every byte checked", "C17 7.22.3", "blocks are 16 bytes short", 90, nullptr, apart},
-    {"aligned_alloc", "c", "aligned_alloc obeys every power of two from 16 to 1 MiB, at every size", "C17 7.22.3.1", "alignment ends at a page", 60, nullptr, aligned_alloc, "usable"},
-    {"new-forms", "c", "operator new in its 12 forms, at all sizes, with their deletes", "C++20 [new.delete]", "alignment ends at a line", 60, nullptr, new_forms, "usable"},
-    {"new-throws", "c", "operator new throws bad_alloc, its nothrow forms answer NULL", "C++20 [new.delete.single]", "new answers NULL", 30, nullptr, new_throws},
-    {"new-size-max", "c", "they do so for SIZE_MAX bytes too, where rounding up wraps around", "C++20 [new.delete.single]", "huge is small", 30, nullptr, new_size_max},
-    {"new-handler", "c", "the new_handler is called until it gives up, and may throw", "C++20 [new.delete.single]", "new_handler is called once", 30, nullptr, new_handler},
-    {"new-handler-makes-room", "c", "what the new_handler frees serves the very same new, under RLIMIT_AS", "C++20 [new.handler]", "new_handler is called once", 60, nullptr, handler_makes_room},
-    {"free_sized", "c", "free_sized frees what malloc, calloc and realloc gave", "C23 7.24.3.4", "sized frees do nothing", 60, nullptr, free_sized, "errno"},
-    {"free_aligned_sized", "c", "free_aligned_sized frees what aligned_alloc gave", "C23 7.24.3.5", "sized frees do nothing", 60, nullptr, free_aligned_sized, "errno"},
+    {"calloc-zero", "c", "memory from calloc is zero, also where it was used before", "C17 7.22.3.2",
+     "calloc forgets the end", 90, nullptr, calloc_zero},
+    {"calloc-overflow", "c", "calloc(n, m) is NULL when n × m overflows", "C17 7.22.3.2; WG14 DR 266",
+     "calloc multiplies", 30, nullptr, calloc_overflow},
+    {"realloc-keeps", "c", "realloc keeps the contents, shrinking and growing, of aligned blocks too",
+     "C17 7.22.3.5", "realloc loses a byte", 90, nullptr, realloc_keeps, "errno changed|16-aligned|usable"},
+    {"realloc-fails", "c", "a realloc that fails leaves the old block as it was", "C17 7.22.3.5",
+     "a failed realloc writes", 30, nullptr, realloc_fails},
+    {"blocks-apart", "c", "blocks are disjoint: 20,000 steps of a mixed life, every byte checked", "C17 7.22.3",
+     "blocks are 16 bytes short", 90, nullptr, apart},
+    {"aligned_alloc", "c", "aligned_alloc obeys every power of two from 16 to 1 MiB, at every size", "C17 7.22.3.1",
+     "alignment ends at a page", 60, nullptr, aligned_alloc, "usable"},
+    {"new-forms", "c", "operator new in its 12 forms, at all sizes, with their deletes", "C++20 [new.delete]",
+     "alignment ends at a line", 60, nullptr, new_forms, "usable"},
+    {"new-throws", "c", "operator new throws bad_alloc, its nothrow forms answer NULL", "C++20 [new.delete.single]",
+     "new answers NULL", 30, nullptr, new_throws},
+    {"new-size-max", "c", "they do so for SIZE_MAX bytes too, where rounding up wraps around",
+     "C++20 [new.delete.single]", "huge is small", 30, nullptr, new_size_max},
+    {"new-handler", "c", "the new_handler is called until it gives up, and may throw", "C++20 [new.delete.single]",
+     "new_handler is called once", 30, nullptr, new_handler},
+    {"new-handler-makes-room", "c", "what the new_handler frees serves the very same new, under RLIMIT_AS",
+     "C++20 [new.handler]", "new_handler is called once", 60, nullptr, handler_makes_room},
+    {"free_sized", "c", "free_sized frees what malloc, calloc and realloc gave", "C23 7.24.3.4",
+     "sized frees do nothing", 60, nullptr, free_sized, "errno"},
+    {"free_aligned_sized", "c", "free_aligned_sized frees what aligned_alloc gave", "C23 7.24.3.5",
+     "sized frees do nothing", 60, nullptr, free_aligned_sized, "errno"},
 
-    {"enomem", "posix", "what cannot be had is NULL with errno ENOMEM", "POSIX.1-2017 malloc, calloc, realloc", "no ENOMEM", 30, nullptr, enomem},
-    {"free-errno", "posix", "free does not change errno", "POSIX.1-2024 free; glibc 2.33", "free changes errno", 30, nullptr, free_errno},
-    {"posix_memalign-einval", "posix", "posix_memalign answers EINVAL for what is no alignment, and leaves the pointer", "POSIX.1-2017 posix_memalign", "any alignment will do", 30, nullptr, einval},
-    {"posix_memalign", "posix", "posix_memalign obeys every power of two from 8 to 1 MiB, at every size", "POSIX.1-2017 posix_memalign", "alignment ends at a page", 60, nullptr, posix_memalign, "usable"},
-    {"libc-blocks", "posix", "blocks that libc made (getline, strdup, asprintf, …) can be freed and grown, and the reverse", "POSIX.1-2017 getline, strdup, open_memstream", "realloc loses a byte", 60, nullptr, exchange, "16-aligned|errno"},
-    {"limit-null", "posix", "under RLIMIT_AS memory ends with NULL and ENOMEM, or bad_alloc: no abort; blocks stay whole", "POSIX.1-2017 setrlimit; malloc", "no memory is an abort", 240, nullptr, limit_null, "only "},
-    {"limit-realloc", "posix", "a realloc that meets RLIMIT_AS leaves the block whole", "POSIX.1-2017 setrlimit; realloc", "no memory is an abort", 120, nullptr, limit_realloc, "only |recovered"},
-    {"limit-again", "posix", "what is freed under RLIMIT_AS can be had again: a third of the limit, over and over, in other sizes too", "C17 7.22.3.3: made available for further allocation", "large blocks are not freed", 240, nullptr, limit_again},
+    {"enomem", "posix", "what cannot be had is NULL with errno ENOMEM", "POSIX.1-2017 malloc, calloc, realloc",
+     "no ENOMEM", 30, nullptr, enomem},
+    {"free-errno", "posix", "free does not change errno", "POSIX.1-2024 free; glibc 2.33", "free changes errno", 30,
+     nullptr, free_errno},
+    {"posix_memalign-einval", "posix",
+     "posix_memalign answers EINVAL for what is no alignment, and leaves the pointer",
+     "POSIX.1-2017 posix_memalign", "any alignment will do", 30, nullptr, einval},
+    {"posix_memalign", "posix", "posix_memalign obeys every power of two from 8 to 1 MiB, at every size",
+     "POSIX.1-2017 posix_memalign", "alignment ends at a page", 60, nullptr, posix_memalign, "usable"},
+    {"libc-blocks", "posix",
+     "blocks that libc made (getline, strdup, asprintf, …) can be freed and grown, and the reverse",
+     "POSIX.1-2017 getline, strdup, open_memstream", "realloc loses a byte", 60, nullptr, exchange,
+     "16-aligned|errno"},
+    {"limit-null", "posix",
+     "under RLIMIT_AS memory ends with NULL and ENOMEM, or bad_alloc: no abort; blocks stay whole",
+     "POSIX.1-2017 setrlimit; malloc", "no memory is an abort", 240, nullptr, limit_null, "only "},
+    {"limit-realloc", "posix", "a realloc that meets RLIMIT_AS leaves the block whole",
+     "POSIX.1-2017 setrlimit; realloc", "no memory is an abort", 120, nullptr, limit_realloc, "only |recovered"},
+    {"limit-again", "posix",
+     "what is freed under RLIMIT_AS can be had again: a third of the limit, over and over, in other sizes too",
+     "C17 7.22.3.3: made available for further allocation", "large blocks are not freed", 240, nullptr,
+     limit_again},
 
-    {"align-16", "glibc", "every block is 16-aligned, the smallest too", "glibc manual, 3.2.3.6 Aligned Memory Blocks", "8 bytes are 8-aligned", 90, nullptr, align_16, "usable|overlaps"},
-    {"zero-unique", "glibc", "malloc(0) is a block of its own, not NULL", "malloc(3)", "size 0 is NULL", 30, nullptr, zero_unique},
-    {"realloc-zero", "glibc", "realloc(p, 0) frees p and answers NULL", "malloc(3)", "realloc to 0 is a block", 30, nullptr, realloc_zero},
-    {"ptrdiff-max", "glibc", "every call refuses more than PTRDIFF_MAX", "malloc(3), NOTES; glibc 2.30", "huge is small", 30, nullptr, too_large},
-    {"memalign", "glibc", "memalign obeys every power of two from 16 to 1 MiB, at every size", "posix_memalign(3)", "alignment ends at a page", 60, nullptr, memalign, "usable"},
-    {"valloc", "glibc", "valloc and pvalloc give whole pages on page boundaries", "posix_memalign(3)", "a page is a line", 30, nullptr, page_calls},
-    {"usable-size", "glibc", "malloc_usable_size is at least what was asked, all of it is the caller's, and realloc keeps it", "malloc_usable_size(3)", "usable size lies", 60, nullptr, usable_size},
-    {"reallocarray", "glibc", "reallocarray refuses n × m that overflows and leaves the block", "malloc(3)", "reallocarray multiplies", 30, nullptr, reallocarray},
-    {"success-errno", "beyond", "a call that succeeds does not change errno (C permits it to)", "none; glibc does so", "success changes errno", 30, nullptr, success_errno},
-    {"mallopt", "glibc", "mallopt takes glibc's parameters and answers 1", "mallopt(3)", "mallopt refuses", 30, nullptr, mallopt},
-    {"mallinfo", "glibc", "mallinfo and mallinfo2 grow with what is allocated and fall with what is freed", "mallinfo(3)", "mallinfo counts nothing", 30, nullptr, mallinfo},
-    {"malloc_trim", "glibc", "malloc_trim answers 1 when there is much to give back", "malloc_trim(3)", "malloc_trim does nothing", 30, nullptr, trim},
-    {"malloc_info", "glibc", "malloc_info writes an XML document", "malloc_info(3)", "malloc_info is silent", 30, nullptr, info},
-    {"malloc_stats", "glibc", "malloc_stats writes to standard error", "malloc_stats(3)", "malloc_stats is silent", 30, nullptr, stats},
-    {"libc-names", "beyond", "__libc_malloc and its family belong to the same heap", "none; old programs call them", "realloc loses a byte", 60, nullptr, libc_names, "16-aligned"},
-    {"cfree", "beyond", "cfree, where it is there, frees, and keeps errno", "cfree(3), before glibc 2.26", "cfree changes errno", 30, nullptr, cfree},
-    {"new-is-malloc", "beyond", "delete frees malloc's blocks and free frees new's", "none; C++ leaves it undefined, programs do it", "realloc loses a byte", 30, nullptr, mixed},
-    {"limit-use", "beyond", "a third of 64 MiB of address space can be used, in blocks of 64 bytes to 7 MiB", "none", "a small address space is refused", 120, nullptr, limit_use},
+    {"align-16", "glibc", "every block is 16-aligned, the smallest too",
+     "glibc manual, 3.2.3.6 Aligned Memory Blocks", "8 bytes are 8-aligned", 90, nullptr, align_16,
+     "usable|overlaps"},
+    {"zero-unique", "glibc", "malloc(0) is a block of its own, not NULL", "malloc(3)", "size 0 is NULL", 30,
+     nullptr, zero_unique},
+    {"realloc-zero", "glibc", "realloc(p, 0) frees p and answers NULL", "malloc(3)", "realloc to 0 is a block", 30,
+     nullptr, realloc_zero},
+    {"ptrdiff-max", "glibc", "every call refuses more than PTRDIFF_MAX", "malloc(3), NOTES; glibc 2.30",
+     "huge is small", 30, nullptr, too_large},
+    {"memalign", "glibc", "memalign obeys every power of two from 16 to 1 MiB, at every size", "posix_memalign(3)",
+     "alignment ends at a page", 60, nullptr, memalign, "usable"},
+    {"valloc", "glibc", "valloc and pvalloc give whole pages on page boundaries", "posix_memalign(3)",
+     "a page is a line", 30, nullptr, page_calls},
+    {"usable-size", "glibc",
+     "malloc_usable_size is at least what was asked, all of it is the caller's, and realloc keeps it",
+     "malloc_usable_size(3)", "usable size lies", 60, nullptr, usable_size},
+    {"reallocarray", "glibc", "reallocarray refuses n × m that overflows and leaves the block", "malloc(3)",
+     "reallocarray multiplies", 30, nullptr, reallocarray},
+    {"success-errno", "beyond", "a call that succeeds does not change errno (C permits it to)",
+     "none; glibc does so", "success changes errno", 30, nullptr, success_errno},
+    {"mallopt", "glibc", "mallopt takes glibc's parameters and answers 1", "mallopt(3)", "mallopt refuses", 30,
+     nullptr, mallopt},
+    {"mallinfo", "glibc", "mallinfo and mallinfo2 grow with what is allocated and fall with what is freed",
+     "mallinfo(3)", "mallinfo counts nothing", 30, nullptr, mallinfo},
+    {"malloc_trim", "glibc", "malloc_trim answers 1 when there is much to give back", "malloc_trim(3)",
+     "malloc_trim does nothing", 30, nullptr, trim},
+    {"malloc_info", "glibc", "malloc_info writes an XML document", "malloc_info(3)", "malloc_info is silent", 30,
+     nullptr, info},
+    {"malloc_stats", "glibc", "malloc_stats writes to standard error", "malloc_stats(3)", "malloc_stats is silent",
+     30, nullptr, stats},
+    {"libc-names", "beyond", "__libc_malloc and its family belong to the same heap", "none; old programs call them",
+     "realloc loses a byte", 60, nullptr, libc_names, "16-aligned"},
+    {"cfree", "beyond", "cfree, where it is there, frees, and keeps errno", "cfree(3), before glibc 2.26",
+     "cfree changes errno", 30, nullptr, cfree},
+    {"new-is-malloc", "beyond", "delete frees malloc's blocks and free frees new's",
+     "none; C++ leaves it undefined, programs do it", "realloc loses a byte", 30, nullptr, mixed},
+    {"limit-use", "beyond", "a third of 64 MiB of address space can be used, in blocks of 64 bytes to 7 MiB",
+     "none", "a small address space is refused", 120, nullptr, limit_use},
 };
 
 const expectation* expectation_of(const demand& asked, const probe_case& c) {
@@ -179,8 +248,9 @@ void ask_cases(const demand& asked) {
       continue;
     }
     const auto text = without_forgiven(answer.text, asked.forgives);
-    const bool met = expected->has == nullptr ? text == "ok"
-                                              : text.find(expected->has) != text.npos && !names_any(expected->lacks, text);
+    const bool met = expected->has == nullptr
+                         ? text == "ok"
+                         : text.find(expected->has) != text.npos && !names_any(expected->lacks, text);
     if (!met) probe::end(probe::verdict::wrong, "%s: %.*s", c.id, int(text.size()), text.data());
   }
   if (count == 0) probe::end(probe::verdict::crashed, "%s: no case is called so", asked.name);

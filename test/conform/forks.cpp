@@ -50,7 +50,8 @@ void handlers_of_a_library() {
 }
 
 const demand probes[] = {
-    {"fork", "fork", "the child of a program with one thread has the whole heap: all sizes, inherited blocks, threads, forks",
+    {"fork", "fork",
+     "the child of a program with one thread has the whole heap: all sizes, inherited blocks, threads, forks",
      "POSIX.1-2017 fork", "no heap in a child", 60, one_thread},
     {"fork-among-threads", "fork", "the same after 300 forks while four threads churn, children forking in turn",
      "glibc 2.24 (bug 19431); POSIX leaves it open", "one lock, forgotten at fork", 90, among_churners},
@@ -58,8 +59,9 @@ const demand probes[] = {
      "glibc 2.24 (bug 19431); POSIX leaves it open", "one lock, forgotten at fork", 90, from_every_thread},
     {"atfork", "fork", "a program's own pthread_atfork handlers may use the heap", "POSIX.1-2017 pthread_atfork",
      "fork handlers of the second thread", 60, handlers_of_main},
-    {"atfork-before-the-heap", "fork", "so may handlers that a library registered before the heap's constructor ran",
-     "POSIX.1-2017 pthread_atfork", "fork handlers of a constructor", 60, handlers_of_a_library},
+    {"atfork-before-the-heap", "fork",
+     "so may handlers that a library registered before the heap's constructor ran", "POSIX.1-2017 pthread_atfork",
+     "fork handlers of a constructor", 60, handlers_of_a_library},
 };
 
 }  // namespace

@@ -76,12 +76,13 @@ void beyond_four_gib() {
   for (std::size_t i : places) p[i] = 1, q[i] = 2;
   p[n - 1] = 1;
   for (std::size_t i : places)
-    probe::expect(*conformance::opaque(p + i) == 1 && *conformance::opaque(q + i) == 2, "two blocks overlap at byte %zu",
-                  i);
+    probe::expect(*conformance::opaque(p + i) == 1 && *conformance::opaque(q + i) == 2,
+                  "two blocks overlap at byte %zu", i);
   subject::free(q);
   conformance::fill(p, 1000, 3);
   void* shrunk = subject::realloc(p, 1000);
-  probe::expect(shrunk != nullptr && conformance::holds(shrunk, 1000, 3), "realloc from 4.5 GiB to 1000 bytes lost them");
+  probe::expect(shrunk != nullptr && conformance::holds(shrunk, 1000, 3),
+                "realloc from 4.5 GiB to 1000 bytes lost them");
   subject::free(shrunk);
 }
 
@@ -90,10 +91,10 @@ const demand probes[] = {
      "size 0 is one block", 30, zero_sizes},
     {"null", "c", "free(NULL) does nothing, realloc(NULL, n) is malloc(n)", "C17 7.22.3.3, 7.22.3.5",
      "free(NULL) aborts", 30, null_pointers},
-    {"alignment", "c", "a block is aligned for every type that fits into it, up to 16 bytes", "C17 7.22.3; C23 7.24.3",
-     "16 bytes are 8-aligned", 30, alignment_by_size},
-    {"beyond-4-gib", "c", "blocks larger than 4 GiB, disjoint to the last byte", "C17 7.22.3.4", "sizes have 32 bits", 60,
-     beyond_four_gib},
+    {"alignment", "c", "a block is aligned for every type that fits into it, up to 16 bytes",
+     "C17 7.22.3; C23 7.24.3", "16 bytes are 8-aligned", 30, alignment_by_size},
+    {"beyond-4-gib", "c", "blocks larger than 4 GiB, disjoint to the last byte", "C17 7.22.3.4",
+     "sizes have 32 bits", 60, beyond_four_gib},
 };
 
 }  // namespace

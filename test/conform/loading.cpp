@@ -26,14 +26,16 @@ void pass_stage(const char* name, const char* setting = nullptr) {
   const char* settings[] = {setting, nullptr};
   const auto told = probe::run_again(args, settings, 20);
   if (told.timed_out) probe::end(probe::verdict::hung, "%s: no end in 20 s", name);
-  if (told.signal() != 0) probe::end(probe::verdict::crashed, "%s: %s %s", name, ::strsignal(told.signal()), told.err);
+  if (told.signal() != 0)
+    probe::end(probe::verdict::crashed, "%s: %s %s", name, ::strsignal(told.signal()), told.err);
   if (!told.passed()) probe::end(probe::verdict(WEXITSTATUS(told.status)), "%s: %s", name, told.err);
 }
 
 void constructor() { pass_stage("early", "POLDER_PROBE_EARLY=blocks"); }
 void exit_handlers() { pass_stage("exit-handlers"); }
 void exit_among_threads() {
-  for (int i = 0; i < 10; i++) pass_stage("exit-among-threads", "POLDER_PROBE_EARLY=linger"), pass_stage("quick-exit-among-threads");
+  for (int i = 0; i < 10; i++)
+    pass_stage("exit-among-threads", "POLDER_PROBE_EARLY=linger"), pass_stage("quick-exit-among-threads");
 }
 
 std::atomic<int> handlers_run;
@@ -94,13 +96,15 @@ void plugins() {
 }
 
 const demand probes[] = {
-    {"library-constructor", "loading", "a library's constructor uses the heap before the heap's own has run, its destructor after",
+    {"library-constructor", "loading",
+     "a library's constructor uses the heap before the heap's own has run, its destructor after",
      "System V ABI, initialization order; dlopen(3)", "no heap before its constructor", 60, constructor},
-    {"exit-handlers", "loading", "100 atexit handlers use the heap", "C17 7.22.4.4", "exit ends the heap", 60, exit_handlers},
+    {"exit-handlers", "loading", "100 atexit handlers use the heap", "C17 7.22.4.4", "exit ends the heap", 60,
+     exit_handlers},
     {"exit-among-threads", "loading", "exit and quick_exit while four threads go on allocating",
      "POSIX.1-2017 exit: threads run until _exit", "its destructor ends the heap", 120, exit_among_threads},
-    {"plugins", "loading", "plugins come and go 120 times; their blocks and threads outlive them", "POSIX.1-2017 dlclose",
-     "dlclose ends the heap", 60, plugins},
+    {"plugins", "loading", "plugins come and go 120 times; their blocks and threads outlive them",
+     "POSIX.1-2017 dlclose", "dlclose ends the heap", 60, plugins},
 };
 
 }  // namespace

@@ -113,17 +113,19 @@ void producer_and_consumer() {
 }
 
 const demand probes[] = {
-    {"spike-trim", "memory", "after 200 MiB in small blocks are freed, malloc_trim(0) leaves at most a quarter resident",
-     "malloc_trim(3)", "nothing is freed", 60, trimmed},
+    {"spike-trim", "memory",
+     "after 200 MiB in small blocks are freed, malloc_trim(0) leaves at most a quarter resident", "malloc_trim(3)",
+     "nothing is freed", 60, trimmed},
     {"spike-idle", "memory", "so do 12 seconds of a little work", "none", "nothing is freed", 60, idle},
     {"large-block", "memory", "a freed block of 200 MiB leaves the resident set within 12 seconds", "none",
      "nothing is freed", 60, one_large_block},
     {"short-threads", "memory", "of 10,000 threads that free all, the second half adds at most 16 MiB", "none",
      "each thread keeps 64 KiB", 90, threads_that_keep_nothing},
-    {"blocks-of-ended-threads", "memory", "so when half of their blocks are freed by others after they ended", "none",
-     "each thread keeps 64 KiB", 90, threads_that_leave_blocks},
-    {"producer-consumer", "memory", "one thread allocates, another frees, 4 MiB a round: 150 rounds add at most 16 MiB",
-     "none", "frees by the main thread are lost", 60, producer_and_consumer},
+    {"blocks-of-ended-threads", "memory", "so when half of their blocks are freed by others after they ended",
+     "none", "each thread keeps 64 KiB", 90, threads_that_leave_blocks},
+    {"producer-consumer", "memory",
+     "one thread allocates, another frees, 4 MiB a round: 150 rounds add at most 16 MiB", "none",
+     "frees by the main thread are lost", 60, producer_and_consumer},
 };
 
 }  // namespace

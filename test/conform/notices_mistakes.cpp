@@ -20,7 +20,8 @@ std::string field(const std::string& line, const std::string& name) {
 }
 
 // glibc and libstdc++, over which the mistakes are made, fail these themselves.
-constexpr const char* failed_by_libc[] = {"new-size-max", "spike-idle", "asynchronous-cancel", "signal-handler", "double-free-large"};
+constexpr const char* failed_by_libc[] = {"new-size-max", "spike-idle", "asynchronous-cancel", "signal-handler",
+                                          "double-free-large"};
 
 bool fails_anyway(const std::string& probe) {
   for (const char* name : failed_by_libc)
@@ -48,8 +49,9 @@ int main(int argc, char** argv) {
       const bool expected = made == mistake;
       if (!expected && fails_anyway(name)) continue;
       // Long enough for a probe to pass; one that hangs because of the mistake need not be waited for as long.
-      const auto result = run_child({argv[1], "run", name}, environment({preload, "MISTAKE=" + made}, {"POLDER_OPTIONS"}),
-                                    expected ? 15 : 240);
+      const auto result =
+          run_child({argv[1], "run", name}, environment({preload, "MISTAKE=" + made}, {"POLDER_OPTIONS"}),
+                    expected ? 15 : 240);
       const bool failed = !result.exited(0) && !result.exited(77) && !result.exited(2);
       if (failed == expected) continue;
       ++failures;

@@ -57,7 +57,8 @@ void malloc_in_handler() {
 
 const demand probes[] = {
     {"signal-handler", "beyond", "3,000 signal handlers use the heap, most of them in the middle of malloc or free",
-     "none; malloc is not async-signal-safe (POSIX.1-2017 2.4.3)", "one lock, forgotten at fork", 30, malloc_in_handler},
+     "none; malloc is not async-signal-safe (POSIX.1-2017 2.4.3)", "one lock, forgotten at fork", 15,
+     malloc_in_handler},
 };
 
 }  // namespace

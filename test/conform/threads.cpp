@@ -27,7 +27,8 @@ void* blocks_of[live_threads][blocks_of_each];
 pthread_barrier_t all_there;
 void* live_with_others(void* number) {
   const auto mine = reinterpret_cast<std::uintptr_t>(number);
-  for (std::size_t i = 0; i < blocks_of_each; i++) blocks_of[mine][i] = made(probe::small_sizes[i], std::uint32_t(mine));
+  for (std::size_t i = 0; i < blocks_of_each; i++)
+    blocks_of[mine][i] = made(probe::small_sizes[i], std::uint32_t(mine));
   ::pthread_barrier_wait(&all_there);
   for (void* p : blocks_of[(mine + 1) % live_threads]) unmade(p);
   return nullptr;
@@ -111,8 +112,8 @@ void asynchronous_cancellation() {
 const demand probes[] = {
     {"threads", "threads", "four threads free each other's blocks; every block keeps what was written to it",
      "C17 7.22.3: no data races", "blocks are 16 bytes short", 60, hand_to_others},
-    {"a-thousand-threads", "threads", "1,000 live threads each have blocks, and free their neighbour's", "C17 7.22.3",
-     "500 threads are enough", 60, a_thousand},
+    {"a-thousand-threads", "threads", "1,000 live threads each have blocks, and free their neighbour's",
+     "C17 7.22.3", "500 threads are enough", 60, a_thousand},
     {"late-destructors", "threads", "destructors of thread-specific data use the heap, in all 4 rounds",
      "POSIX.1-2017 pthread_key_create", "a thread's heap ends with its key", 60, late_destructors},
     {"thread-locals", "threads", "destructors of thread_local objects use it, each making the next, five deep",
@@ -120,7 +121,7 @@ const demand probes[] = {
     {"deferred-cancel", "threads", "malloc, free and realloc are no cancellation points", "POSIX.1-2017 2.9.5.2",
      "malloc is a cancellation point", 60, deferred_cancellation},
     {"asynchronous-cancel", "beyond", "threads that are cancelled inside malloc leave the heap usable",
-     "none; POSIX forbids the program to", "one lock, forgotten at fork", 30, asynchronous_cancellation},
+     "none; POSIX forbids the program to", "one lock, forgotten at fork", 20, asynchronous_cancellation},
 };
 
 }  // namespace

@@ -21,7 +21,6 @@ void* __libc_realloc(void*, std::size_t);
 void* __libc_memalign(std::size_t, std::size_t);
 void __libc_free(void*);
 int __cxa_thread_atexit_impl(void (*)(void*), void*, void*);
-void free(void*);
 }
 
 namespace {

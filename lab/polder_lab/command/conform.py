@@ -36,7 +36,7 @@ from polder_lab.progress import Bar
 @click.option("--markdown", is_flag=True, help="Print the matrix in Markdown.")
 @click.option("--limit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS",
               help="When a probe counts as hanging.  [default: its own, 20 to 240]")
-@click.option("--again", type=click.IntRange(min=0), default=2, show_default=True, help="How often a probe that failed is run again.")
+@click.option("--again", type=click.IntRange(min=0), default=2, show_default=True, help="How often an unmet demand is asked again.")
 @build_option
 def conform(names: tuple[str, ...], libraries: tuple[str, ...], everything: bool, only: tuple[str, ...], listed: bool,
             json_file: Path | None, markdown: bool, limit: float | None, again: int, build: Path | None) -> None:
@@ -62,7 +62,7 @@ def conform(names: tuple[str, ...], libraries: tuple[str, ...], everything: bool
     with tempfile.TemporaryDirectory(prefix="polder-conform-") as scratch:
         runner = Runner(where.probe, Launcher(build_launcher(where.own), Path(scratch)), limit, again)
         table.heaps = served(asked, everything, where, runner, table.left_out)
-        ask(table, runner)
+        interrupted = ask(table, runner)
     about = machine.describe(where)
     told = json.dumps(table.as_json(about), indent=1)
     if json_file and str(json_file) == "-":
@@ -75,7 +75,8 @@ def conform(names: tuple[str, ...], libraries: tuple[str, ...], everything: bool
         else:
             matrix.show(table, terminal())
     counted = asked or [heap for heap in table.heaps if heap.kind == "polder"]
-    sys.exit(1 if any(table.failures(heap) for heap in table.heaps if heap.name in {h.name for h in counted}) else 0)
+    failed = any(table.failures(heap) for heap in table.heaps if heap.library in {h.library for h in counted})
+    sys.exit(130 if interrupted else 1 if failed else 0)
 
 
 def served(asked: list[Heap], everything: bool, where: place.Place, runner: Runner, left_out: list[str]) -> list[Heap]:
@@ -102,17 +103,24 @@ def served(asked: list[Heap], everything: bool, where: place.Place, runner: Runn
     return in_order
 
 
-def ask(table: Matrix, runner: Runner) -> None:
-    """Probe by probe under every heap, so that a noisy minute meets all of them."""
+def ask(table: Matrix, runner: Runner) -> bool:
+    """Probe by probe under every heap, so that a noisy minute meets all of them. True if it was interrupted: then the
+    probes that were not asked of every heap are left out."""
     total, done, begun = len(table.catalogue.probes) * len(table.heaps), 0, time.monotonic()
-    with Bar(Console(stderr=True)) as bar:
-        bar.phase(f"{len(table.catalogue.probes)} probes under {', '.join(heap.name for heap in table.heaps)}")
-        for probe in table.catalogue.probes:
-            for heap in table.heaps:
-                passed = time.monotonic() - begun
-                bar.step(f"{probe.name} under {heap.name}", passed, passed / done * (total - done) if done else total * 1.0)
-                table.results[probe.name, heap.name] = runner.verdict(probe, heap)
-                done += 1
+    try:
+        with Bar(Console(stderr=True)) as bar:
+            bar.phase(f"{len(table.catalogue.probes)} probes under {', '.join(heap.name for heap in table.heaps)}")
+            for probe in table.catalogue.probes:
+                for heap in table.heaps:
+                    passed = time.monotonic() - begun
+                    bar.step(f"{probe.name} under {heap.name}", passed, passed / done * (total - done) if done else total * 1.0)
+                    table.results[probe.name, heap.name] = runner.verdict(probe, heap, table.catalogue.group(probe).demanded)
+                    done += 1
+    except KeyboardInterrupt:
+        table.keep_finished()
+        say("interrupted: only the probes that every heap was asked are shown", "yellow")
+        return True
+    return False
 
 
 def show_list(probes: catalogue.Catalogue, as_json: bool) -> None:

@@ -15,7 +15,7 @@ from polder_lab.heap import Heap
 
 SCHEMA = "polder-conform/1"
 LEGEND = ("✓ met · ✗ not met: a wrong answer, a crash, or a hang (no end within the probe's time) · – not applicable: the function is "
-          "not there, or the machine forbids the question. A probe that failed was run again; the note says how often it failed. "
+          "not there, or the machine forbids the question. A demand that was not met was asked again; the note says how often it failed. "
           "Groups marked * are demanded by no standard or manual: a ✗ there is information and is not counted as a failure.")
 
 
@@ -25,6 +25,11 @@ class Matrix:
     heaps: list[Heap]
     results: dict[tuple[str, str], Verdict] = field(default_factory=dict)  # by probe and heap
     left_out: list[str] = field(default_factory=list)
+
+    def keep_finished(self) -> None:
+        finished = tuple(p for p in self.catalogue.probes if all((p.name, h.name) in self.results for h in self.heaps))
+        self.catalogue = Catalogue(self.catalogue.groups, finished)
+        self.results = {key: verdict for key, verdict in self.results.items() if key[0] in {p.name for p in finished}}
 
     def failures(self, heap: Heap) -> list[Probe]:
         return [p for p in self.catalogue.probes if self.catalogue.group(p).demanded and self.results[p.name, heap.name].fails]

@@ -84,10 +84,10 @@ class Runner:
         limit = self.limit or probe.seconds
         return describe(self.execute(heap, ["run", probe.name], limit), limit)
 
-    def verdict(self, probe: Probe, heap: Heap) -> Verdict:
-        """A probe that fails is run again, so that the reader knows whether it always does."""
+    def verdict(self, probe: Probe, heap: Heap, demanded: bool) -> Verdict:
+        """A demand that is not met is asked again, so that the reader knows whether it never is."""
         first = self.once(probe, heap)
-        if not first.fails:
+        if not first.fails or not demanded or self.again == 0:
             return first
         others = [self.once(probe, heap) for _ in range(self.again)]
         return replace(first, runs=1 + len(others), failed=1 + sum(v.fails for v in others))
