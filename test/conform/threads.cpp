@@ -1,4 +1,5 @@
 // Threads: many at once, many in turn, their ends, their cancellation.
+#include <sched.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -57,8 +58,7 @@ void thread_locals() {
 // malloc is no cancellation point: a cancellation that is pending must wait for one.
 std::atomic<bool> pending, survived;
 void* work_while_cancelled(void*) {
-  while (!pending.load()) {
-  }
+  while (!pending.load()) ::sched_yield();
   probe::random r(8);
   void* own[64] = {};
   for (int i = 0; i < 30'000; i++) {
@@ -98,11 +98,10 @@ void* work_till_cancelled(void*) {
 }
 void asynchronous_cancellation() {
   probe::random r(2);
-  for (int i = 0; i < 300; i++) {
+  for (int i = 0; i < 60; i++) {
     const long before = allocated;
     const pthread_t thread = start(work_till_cancelled, nullptr);
-    while (allocated < before + 1 + long(r.below(100))) {
-    }
+    while (allocated < before + 1 + long(r.below(100))) ::sched_yield();
     ::pthread_cancel(thread);
     ::pthread_join(thread, nullptr);
     for (std::size_t n = 24; n < 1 << 20; n *= 4) unmade(made(n, 1));
@@ -121,7 +120,7 @@ const demand probes[] = {
     {"deferred-cancel", "threads", "malloc, free and realloc are no cancellation points", "POSIX.1-2017 2.9.5.2",
      "malloc is a cancellation point", 60, deferred_cancellation},
     {"asynchronous-cancel", "beyond", "threads that are cancelled inside malloc leave the heap usable",
-     "none; POSIX forbids the program to", "one lock, forgotten at fork", 20, asynchronous_cancellation},
+     "none; POSIX forbids the program to", "one lock, forgotten at fork", 30, asynchronous_cancellation},
 };
 
 }  // namespace
