@@ -12,6 +12,7 @@ import click
 from polder_lab.command.bench import bench
 from polder_lab.command.catalogue import explain, listing
 from polder_lab.command.compare import compare
+from polder_lab.command.conform import conform
 from polder_lab.command.figure import figure
 from polder_lab.command.peers import peers
 from polder_lab.command.shared import Commands, say
@@ -24,7 +25,7 @@ def app() -> None:
     """Polder's laboratory."""
 
 
-for command in (compare, bench, figure, listing, explain, peers, trace):
+for command in (compare, bench, conform, figure, listing, explain, peers, trace):
     app.add_command(command)
 
 

@@ -21,6 +21,10 @@ class Place:
         return self.build / "bin" / "polder-bench"
 
     @property
+    def probe(self) -> Path:
+        return self.build / "bin" / "polder-probe"
+
+    @property
     def libraries(self) -> Path:
         return self.build / "lib"
 

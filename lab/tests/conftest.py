@@ -39,7 +39,7 @@ def build(tmp_path_factory: pytest.TempPathFactory, compiled: Callable[[str], Pa
     folder = tmp_path_factory.mktemp("build")
     (folder / "bin").mkdir()
     (folder / "lib").mkdir()
-    for name in ("polder-bench", "polder-registry"):
+    for name in ("polder-bench", "polder-probe", "polder-registry"):
         shutil.copy(FAKE / name, folder / "bin" / name)
         script = (FAKE / name).read_text().replace("/usr/bin/env python3", str(Path(sys.executable).resolve()))
         (folder / "bin" / name).write_text(script)

@@ -73,8 +73,12 @@ void alignment_times_sizes(report& r, std::size_t which, std::size_t a) {
   for (std::size_t i = 0; i < count; ++i) {
     errno = 0;
     p[i] = call.get(a, sizes[i]);
+    if (p[i] == nullptr && sizes[i] == 0) {
+      r.say("size 0: NULL");
+      continue;
+    }
     if (p[i] == nullptr) {  // posix_memalign asks for at least a pointer's alignment
-      r.say("NULL, %s", errno == 0 ? "0" : ::strerrorname_np(errno));
+      r.say("size %zu: NULL, %s", sizes[i], errno == 0 ? "0" : ::strerrorname_np(errno));
       for (std::size_t k = 0; k < i; ++k) call.put(p[k], a, sizes[k]);
       return;
     }

@@ -6,9 +6,6 @@
 //
 // Each question is asked in a fresh child, so that one crash does not silence the others; --together asks them all, one
 // after the other, in one process, where each inherits the heap its predecessors left.
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -16,32 +13,20 @@
 #include <cstring>
 #include <string>
 
-#include "catalogue.hpp"
+#include "ask.hpp"
 #include "child_process.hpp"
 
 namespace conformance {
 namespace {
 
-constexpr rlim_t address_space_limit = rlim_t{64} << 20;
 constexpr unsigned seconds_a_case = 60;
 
 catalogue table;
 
-void fill_table() {
-  add_sizes(table);
-  add_alignments(table);
-  add_contents(table);
-  add_information(table);
-  add_aliases(table);
-  add_operators(table);
-  add_exchange(table);
-  add_exhaustion(table);
-}
-
 // stdio would allocate: the answer is written as it stands.
-void print(const probe_case& asked, const char* answer) {
+void print(const probe_case& asked, const char* text) {
   char line[1400];
-  const int n = std::snprintf(line, sizeof line, "%s | %s\n", asked.id, answer);
+  const int n = std::snprintf(line, sizeof line, "%s | %s\n", asked.id, text);
   if (::write(1, line, static_cast<std::size_t>(n)) != n) ::_exit(3);
 }
 
@@ -51,46 +36,15 @@ void answer_here(const probe_case& asked) {
   print(asked, found.text());
 }
 
-// A child that dies is an answer too.
-void answer_in_child(const probe_case& asked) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(seconds_a_case);
-    if (asked.where != setting::plain) {
-      const rlimit limit{address_space_limit, address_space_limit};
-      if (asked.where == setting::limited && ::setrlimit(RLIMIT_AS, &limit) != 0) ::_exit(4);
-      ::execl("/proc/self/exe", "probe", "--one", asked.id, nullptr);
-      ::_exit(5);
-    }
-    // what the heap has to say about a crash goes to the driver's reader, not between the answers
-    answer_here(asked);
-    ::_exit(0);
-  }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (child < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) return;
-  char death[100];
-  if (WIFSIGNALED(status)) std::snprintf(death, sizeof death, "DIED of %s", ::strsignal(WTERMSIG(status)));
-  else std::snprintf(death, sizeof death, "DIED with exit status %d", WEXITSTATUS(status));
-  print(asked, death);
-}
-
 bool chosen(const probe_case& c, const char* only) { return only == nullptr || std::strstr(c.id, only) != nullptr; }
 
 int run(bool together, const char* only) {
   for (const probe_case& c : table) {
     if (!chosen(c, only)) continue;
     if (together && c.where == setting::plain) answer_here(c);
-    else answer_in_child(c);
+    else print(c, ask(c, seconds_a_case).text);
   }
   return 0;
-}
-
-const probe_case* find(const std::string& id) {
-  for (const probe_case& c : table)
-    if (id == c.id) return &c;
-  return nullptr;
 }
 
 std::vector<std::string> arguments(const std::string& self, bool together, const char* only) {
@@ -130,7 +84,7 @@ int compare(const char* only) {
     for (std::size_t i = 0; i < expected.size() && i < found.size(); ++i) {
       ++asked;
       const std::string id = expected[i].substr(0, expected[i].find(" | "));
-      const probe_case* c = find(id);
+      const probe_case* c = find(table, id.c_str());
       const std::string wanted = c != nullptr && c->by == judge::itself ? id + " | ok" : expected[i];
       if (found[i] == wanted) continue;
       ++differences;
@@ -148,7 +102,7 @@ int compare(const char* only) {
 
 int main(int argc, char** argv) {
   using namespace conformance;
-  fill_table();
+  add_all(table);
   const char* only = nullptr;
   bool running = false, together = false;
   for (int i = 1; i < argc; ++i) {
@@ -156,12 +110,8 @@ int main(int argc, char** argv) {
     if (a == "--run") running = true;
     else if (a == "--together") together = true;
     else if (a == "--only" && i + 1 < argc) only = argv[++i];
-    else if (a == "--one" && i + 1 < argc) {
-      const probe_case* c = find(argv[++i]);
-      if (c == nullptr) return 6;
-      answer_here(*c);
-      return 0;
-    } else if (a == "--list") {
+    else if (a == "--one" && i + 1 < argc) return answer_one(table, argv[++i]);
+    else if (a == "--list") {
       for (const probe_case& c : table) std::puts(c.id);
       return 0;
     } else {

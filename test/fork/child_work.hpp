@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <atomic>
+#include <csignal>
 
 #include "../probe/expect.hpp"
 #include "../probe/made.hpp"
@@ -56,8 +57,12 @@ inline void wait_for(pid_t child, const char* what) {
   while ((got = ::waitpid(child, &status, 0)) < 0 && errno == EINTR) {
   }
   probe::expect(got == child, "%s: waitpid: %s", what, std::strerror(errno));
-  probe::expect(!WIFSIGNALED(status), "%s: killed by signal %d%s", what, WTERMSIG(status),
-                WTERMSIG(status) == SIGALRM ? " (hung)" : "");
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) probe::end(probe::verdict::hung, "%s: hung", what);
+  if (WIFSIGNALED(status))
+    probe::end(probe::verdict::crashed, "%s: killed by signal %d (%s)", what, WTERMSIG(status),
+               ::strsignal(WTERMSIG(status)));
+  if (WEXITSTATUS(status) == int(probe::verdict::hung) || WEXITSTATUS(status) == int(probe::verdict::crashed))
+    ::_exit(WEXITSTATUS(status));  // the child has told of its own child
   probe::expect(WEXITSTATUS(status) == 0, "%s: exit status %d", what, WEXITSTATUS(status));
 }
 

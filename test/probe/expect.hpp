@@ -7,6 +7,9 @@
 
 namespace polder::probe {
 
+// How a program ends that found something: the status tells what.
+enum class verdict : int { wrong = 1, hung = 3, crashed = 4, not_applicable = 77 };
+
 inline void say_list(const char* format, va_list list) {
   char text[1024];
   int n = std::vsnprintf(text, sizeof text - 1, format, list);
@@ -24,12 +27,19 @@ inline void say_list(const char* format, va_list list) {
 }
 
 // Says what is wrong and ends the process at once: exit handlers could run into the very fault.
+[[noreturn, gnu::format(printf, 2, 3)]] inline void end(verdict v, const char* format, ...) {
+  va_list list;
+  va_start(list, format);
+  say_list(format, list);
+  va_end(list);
+  ::_exit(int(v));
+}
 [[noreturn, gnu::format(printf, 1, 2)]] inline void fail(const char* format, ...) {
   va_list list;
   va_start(list, format);
   say_list(format, list);
   va_end(list);
-  ::_exit(1);
+  ::_exit(int(verdict::wrong));
 }
 
 [[gnu::format(printf, 2, 3)]] inline void expect(bool ok, const char* format, ...) {
@@ -38,7 +48,7 @@ inline void say_list(const char* format, va_list list) {
   va_start(list, format);
   say_list(format, list);
   va_end(list);
-  ::_exit(1);
+  ::_exit(int(verdict::wrong));
 }
 
 // A test that cannot run here says why and passes.

@@ -3,11 +3,12 @@
 hand_over() {
   case "$1 ${2-}" in
     "figure "* | "bench report") ;;  # read records alone
+    conform\ *) need_build release polder_heaps polder-registry polder-probe ;;
     trace\ *)
       need_packages zlib1g-dev
       need_build release polder_heaps polder-registry polder-trace
       ;;
-    bench\ * | compare\ * | conform\ *)
+    bench\ * | compare\ *)
       need_packages $(packages_in "$root/lab/packages")
       [ "$1" != bench ] || need_packages $(packages_in "$root/lab/packages.bench")
       need_build release polder_heaps polder-registry polder-bench

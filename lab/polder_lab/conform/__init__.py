@@ -1,0 +1,1 @@
+"""What a malloc must do, asked of any: the probes of polder-probe, their runs, the matrix."""
