@@ -14,8 +14,7 @@ from rich.console import Console
 
 from polder_lab import heap as heaps_of
 from polder_lab import machine, place
-from polder_lab.command.compare import brief
-from polder_lab.command.shared import build_option, say, terminal, words
+from polder_lab.command.shared import brief, build_option, say, terminal, words
 from polder_lab.complaint import Complaint
 from polder_lab.conform import catalogue, matrix
 from polder_lab.conform.matrix import Matrix
