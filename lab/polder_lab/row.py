@@ -140,7 +140,7 @@ def program_row(program: Program, executable: str, folder: Path, scale: float) -
     folder.mkdir()
     job = program.prepare(executable, folder, scale)
     return Row(program.name, "program", tuple(job.command), None, {**program.environment, **job.environment},
-               job.stdin, folder, program.summary, scale=scale)
+               job.stdin, folder, program.summary, program.clocks_itself, scale=scale)
 
 
 def workload_rows(place: Place, wanted: Wanted, known: list[str]) -> list[Row]:

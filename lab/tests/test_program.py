@@ -104,5 +104,10 @@ def test_compare_takes_its_own_set(build: Path, tmp_path: Path) -> None:
     assert [row.name for row in select(place, Wanted([named.name], [1], 0.05, of="compare"), tmp_path / "b").rows] == [named.name]
 
 
+def test_a_row_knows_that_its_job_clocks_itself(build: Path, tmp_path: Path) -> None:
+    rows = [row for row in select(Place(tmp_path, build), Wanted((), [1], 0.05), tmp_path).rows if row.kind == "program"]
+    assert {row.name: row.tells for row in rows} == {p.name: p.clocks_itself for p in PROGRAMS if p.executable()}
+
+
 def test_names_are_unique() -> None:
     assert len({p.name for p in PROGRAMS}) == len(PROGRAMS)
