@@ -36,6 +36,12 @@ struct class_table {
     return t;
   }();
 
+  // Whether a block of class c stays where it is when its size becomes n: shrinking by less than half is not worth a
+  // copy, and below the smallest class there is none to go to.
+  static constexpr bool keeps(unsigned c, std::size_t n) {
+    return n <= block_size[c] && (n > block_size[c] / 2 || c == 1);
+  }
+
   // The smallest class that holds n bytes at a multiple of `alignment` (a power of two), 0 if none does. Blocks lie at
   // multiples of their size from an address that is aligned to a grain.
   static constexpr unsigned aligned(std::size_t n, std::size_t alignment) {

@@ -86,8 +86,7 @@ void* core::try_in_place(const void* p, std::size_t n) noexcept {
   const unsigned c = mem::word::cls(w);
   if (c != mem::word::large) {
     check_block(w, p);
-    // Shrinking by less than half is not worth a copy.
-    return n <= classes::block_size[c] && n > classes::block_size[c] / 2 ? const_cast<void*>(p) : nullptr;
+    return classes::keeps(c, n) ? const_cast<void*>(p) : nullptr;
   }
   if (p != arena_.address_of(g)) report_free(p);
   auto& run = reinterpret_cast<mem::large_run&>(arena_.spans()[g]);

@@ -57,6 +57,10 @@ class polder_heap {
   // same arguments, whatever else it does, and may be a tail call. Hence malloc keeps no frame.
   template <auto missed>
   POLDER_ALWAYS_INLINE void* allocate_or(std::size_t n) {
+    return allocate_with(n, [](std::size_t size, bool inside) { return missed(size, inside); });
+  }
+  template <class Missed>
+  POLDER_ALWAYS_INLINE void* allocate_with(std::size_t n, Missed missed) {
     lab& l = *here();
     if (l.door.active()) [[unlikely]]
       return missed(n, false);
@@ -120,6 +124,31 @@ class polder_heap {
     return deallocate_outside(p);
   }
 
+  // A small block stays where it is while its class suits, or moves by the fast paths. All else, and whatever looks like
+  // a mistake, is the slow path's. A live block's grain keeps its class, whoever owns it meanwhile.
+  void* reallocate(void* p, std::size_t n) noexcept {
+    lab& l = *here();
+    const std::size_t offset = address(p) - address(l.base);
+    if (offset < l.arena_bytes && n <= lab::direct_limit) [[likely]] {
+      const unsigned c = mem::word::cls(l.words[offset >> mem::grain_shift].load(order::relaxed));
+      const auto in_span = std::uint32_t(offset & (mem::grain_size - 1));
+      if (c - 1 < classes::count && in_span < classes::usable_bytes[c] &&
+          mem::divides(classes::multiplier[c], in_span) && !static_cast<const mem::block*>(p)->looks_free(l.secret))
+          [[likely]] {
+        if (classes::keeps(c, n)) return p;
+        const std::size_t had = classes::block_size[c];
+        void* const q =
+            allocate_with(n, [this](std::size_t size, bool inside) { return allocate_missed(size, inside); });
+        if (q == nullptr) [[unlikely]]
+          return n <= had ? p : nullptr;  // a shrink cannot fail
+        __builtin_memcpy(q, p, n < had ? n : had);
+        deallocate(p);
+        return q;
+      }
+    }
+    return with_lab<void*>([&](core& c, lab& own) { return c.reallocate(own, p, n); });
+  }
+
   // ---- the rest ----------------------------------------------------------------------------------------------------
 
   void* allocate_zeroed(std::size_t n) noexcept {
@@ -127,9 +156,6 @@ class polder_heap {
   }
   void* allocate_aligned(std::size_t alignment, std::size_t n) noexcept {
     return with_lab<void*>([&](core& c, lab& l) { return c.allocate_aligned(l, alignment, n); });
-  }
-  void* reallocate(void* p, std::size_t n) noexcept {
-    return with_lab<void*>([&](core& c, lab& l) { return c.reallocate(l, p, n); });
   }
   void deallocate_sized(void* p, std::size_t n) noexcept {
     if (core* const c = core_.load(order::acquire)) c->check_size(p, n);  // sync: heap-made
