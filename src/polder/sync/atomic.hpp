@@ -73,7 +73,9 @@ inline void fence(order) noexcept { native::fence_word.fetch_add(0, std::memory_
 // A word that its owner alone writes, plainly, as another thread happens to see it: for statistics, never for a decision.
 template <class T>
 [[gnu::always_inline]] inline T glimpse(const T& word) noexcept {
-  return __atomic_load_n(&word, __ATOMIC_RELAXED);
+  T seen;
+  __atomic_load(&word, &seen, __ATOMIC_RELAXED);  // unlike __atomic_load_n, of an enumeration too in clang
+  return seen;
 }
 
 // Replaces a word that one thread and its own signal handlers share, if it is still `expected`. Not for other threads.
