@@ -11,7 +11,7 @@ from synthetic import experiment
 from polder_lab.interval import geometric_mean
 from polder_lab.report.chart.part import View, view_of
 from polder_lab.report.look import looks
-from polder_lab.report.matrix import MEASURES, Matrix, build
+from polder_lab.report.matrix import MEASURES, Matrix, base_of, build
 from polder_lab.report.records import read
 
 TRUTH = {"system": 2.0, "polder": 1.0, "jemalloc": 1.5}
@@ -64,6 +64,14 @@ def test_ratios_are_to_the_best_of_the_row(view: View) -> None:
     found = ratios(build(view, MEASURES[0], "best"))
     for row in ("Larson ×2", "Mixed ×2"):
         assert {name: found[(row, name)] for name in TRUTH} == pytest.approx({"system": 2.0, "polder": 1.0, "jemalloc": 1.5})
+
+
+def test_the_best_has_nobody_ahead_of_it() -> None:
+    """A subject of two moods has the lowest median here, but by the paired ratios, which are shown, the steady one leads."""
+    moody = dict(enumerate([84.0, 21.0, 19.0, 27.0, 77.0, 18.0]))
+    steady = dict(enumerate([25.0, 28.0, 24.0, 26.0, 31.0, 27.0]))
+    slow = dict(enumerate([45.0, 40.0, 46.0, 43.0, 51.0, 43.0]))
+    assert base_of({"moody": moody, "slow": slow, "steady": steady, "absent": {}}, "best") == "steady"
 
 
 def test_ratios_to_the_system(view: View) -> None:

@@ -92,7 +92,7 @@ def anchor(family: str) -> str:
 
 
 def build(view: View, measure: Measure, against: str) -> Matrix | None:
-    """against: a subject, or `best` of each row (the one with the lowest median)."""
+    """against: a subject, or `best` of each row (by the ratios themselves)."""
     records = view.records
     groups: dict[str, list[Line]] = {}
     pairs: dict[str, dict[str, list[tuple[list[float], list[float]]]]] = {}
@@ -133,7 +133,18 @@ def base_of(rounds: Rounds, against: str) -> str | None:
     if against != "best":
         return against if rounds.get(against) else None
     medians = {name: statistics.median(values.values()) for name, values in rounds.items() if values}
-    return min(medians, key=medians.__getitem__) if medians else None
+    if not medians:
+        return None
+    # The lowest median, unless another is ahead of it by the ratio that the cells show: then that one, and so on.
+    best = min(medians, key=medians.__getitem__)
+    refused: set[str] = set()
+    while True:
+        ahead = {name: found.value for name in medians.keys() - refused - {best} if (found := ratio(rounds[name], rounds[best]))}
+        nearest = min(ahead, key=ahead.__getitem__, default=best)
+        if nearest == best or ahead[nearest] >= 1:
+            return best
+        refused.add(best)
+        best = nearest
 
 
 def cell_of(view: View, measure: Measure, row: Row, values: dict[int, float], base: dict[int, float], name: str) -> Cell:

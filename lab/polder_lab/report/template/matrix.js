@@ -14,7 +14,7 @@ const ratio = (r) => (r < 10 ? r.toFixed(2) : r < 100 ? r.toFixed(1) : r.toFixed
 function paint(td, r, best) {
   const depth = Math.max(-1, Math.min(1, Math.log(r) / Math.log(4)));
   const turn = best ? 0.2 : 0;  // where blue ends and orange begins
-  const good = best ? Math.max(0, (turn - depth) / turn) : Math.max(0, -depth);
+  const good = Math.min(1, Math.max(0, best ? (turn - depth) / turn : -depth));
   const bad = Math.max(0, (depth - turn) / (1 - turn));
   const amount = good > 0 ? (best ? 88 * good : 92 * Math.sqrt(good)) : 92 * Math.sqrt(bad);
   td.style.setProperty("--hue", good > 0 ? "var(--good)" : "var(--bad)");
