@@ -1,10 +1,22 @@
 # GoogleTest: Debian's library for native builds, and its source (/usr/src/googletest, same package) where everything
 # must be built alike: under a sanitizer, by another compiler's library, for another machine.
+#
+# POLDER_HAS_GTEST: without it the white-box tests are left out and named; ./polder test installs it first, but a program
+# that is only to be run on the heap needs none.
+if(POLDER_SANITIZE OR CMAKE_CROSSCOMPILING)
+  set(POLDER_HAS_GTEST TRUE)
+else()
+  find_package(GTest QUIET)
+  set(POLDER_HAS_GTEST ${GTest_FOUND})
+  if(NOT GTest_FOUND)
+    message(STATUS "tests: GoogleTest is missing, so no white-box test (Debian: libgtest-dev)")
+  endif()
+endif()
+
 function(polder_link_gtest target)
   if(NOT TARGET polder_gtest)
     add_library(polder_gtest INTERFACE)
     if(NOT POLDER_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
-      find_package(GTest REQUIRED)
       target_link_libraries(polder_gtest INTERFACE GTest::gtest GTest::gtest_main)
     else()
       set(source /usr/src/googletest/googletest)
