@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/held_block.hpp"
 #include "core/run.hpp"
 #include "core/usual_sizes.hpp"
 
@@ -35,11 +36,7 @@ struct fork_storm {
       .group = "field",
   };
 
-  struct object {
-    void* block = nullptr;
-    std::uint64_t key = 0;
-    std::uint32_t size = 0;
-  };
+  using object = held_block;
 
   static void replace(worker& w, object& o) {
     if (o.block != nullptr) w.release(o.block, o.size, o.key);

@@ -3,6 +3,7 @@
 // for a thread, while a few others work.
 #include <pthread.h>
 
+#include "core/held_block.hpp"
 #include "core/meeting.hpp"
 #include "core/run.hpp"
 #include "core/usual_sizes.hpp"
@@ -33,11 +34,7 @@ struct idle_threads {
       .group = "field",
   };
 
-  struct object {
-    void* block = nullptr;
-    std::uint64_t key = 0;
-    std::uint32_t size = 0;
-  };
+  using object = held_block;
 
   struct sleeper {
     worker* counts = nullptr;

@@ -3,6 +3,7 @@
 // threads live long and end seldom; here the beginning and the end are what is measured.
 #include <pthread.h>
 
+#include "core/held_block.hpp"
 #include "core/run.hpp"
 #include "core/usual_sizes.hpp"
 
@@ -34,11 +35,7 @@ struct thread_churn {
       .group = "field",
   };
 
-  struct object {
-    void* block = nullptr;
-    std::uint64_t key = 0;
-    std::uint32_t size = 0;
-  };
+  using object = held_block;
 
   // One place among those abreast, and the thread that has it now.
   struct place {
