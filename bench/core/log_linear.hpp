@@ -1,6 +1,7 @@
 #pragma once
-// log_linear — the buckets of a histogram of times: as in HdrHistogram (Tene), each power of two is cut into equally
-// wide buckets, so that a value is known to 1/64 of itself from 1 ns to 18 minutes, in 18 KB.
+// log_linear — a histogram of times that any thread adds to, and the buckets it is made of: as in HdrHistogram (Tene),
+// each power of two is cut into equally wide ones. Here a value is known to 1/64 of itself from 1 ns to 18 minutes, in
+// 18 KB.
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -8,10 +9,11 @@
 
 namespace polder::bench {
 
-class log_linear {
- public:
-  static constexpr unsigned octave_bits = 6;
-  static constexpr unsigned most_bits = 40;  // the last bucket takes what is beyond
+// 2^OctaveBits buckets to a doubling, up to 2^MostBits; the last bucket takes what is beyond.
+template <unsigned OctaveBits, unsigned MostBits>
+struct log_linear_buckets {
+  static constexpr unsigned octave_bits = OctaveBits;
+  static constexpr unsigned most_bits = MostBits;
   static constexpr std::size_t per_octave = std::size_t{1} << octave_bits;
   static constexpr std::size_t size = (most_bits - octave_bits + 1) * per_octave;
 
@@ -26,7 +28,10 @@ class log_linear {
     return (per_octave + index % per_octave) << (index / per_octave - 1);
   }
   static constexpr std::uint64_t highest(std::size_t index) { return lowest(index + 1) - 1; }
+};
 
+class log_linear : public log_linear_buckets<6, 40> {
+ public:
   // By any thread, at any time: counts of threads that share a histogram add up.
   void add(std::uint64_t value) {
     counts_[index(value)].fetch_add(1, std::memory_order_relaxed);

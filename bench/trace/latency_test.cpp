@@ -8,13 +8,14 @@ namespace {
 
 TEST(trace_latency, buckets_follow_each_other) {
   for (unsigned n = 0; n < 500; ++n) {
-    EXPECT_EQ(latency::least(n + 1), latency::most(n) + 1);
-    EXPECT_EQ(latency::bucket(latency::least(n)), n);
-    EXPECT_EQ(latency::bucket(latency::most(n)), n);
+    EXPECT_EQ(latency::buckets::lowest(n + 1), latency::buckets::highest(n) + 1);
+    EXPECT_EQ(latency::buckets::index(latency::buckets::lowest(n)), n);
+    EXPECT_EQ(latency::buckets::index(latency::buckets::highest(n)), n);
   }
   for (std::uint64_t ns = 32; ns < 1'000'000'000; ns = ns * 5 / 4) {
-    const unsigned n = latency::bucket(ns);
-    EXPECT_LE(static_cast<double>(latency::most(n) - latency::least(n)), static_cast<double>(ns) * 0.0625);
+    const std::size_t n = latency::buckets::index(ns);
+    EXPECT_LE(static_cast<double>(latency::buckets::highest(n) - latency::buckets::lowest(n)),
+              static_cast<double>(ns) * 0.0625);
   }
   EXPECT_NO_FATAL_FAILURE(latency().add(~std::uint64_t{0}));
 }
