@@ -51,4 +51,7 @@ bool keep_in_core_dumps(void* p, std::size_t bytes, bool wanted) noexcept;
 // RLIMIT_AS in bytes, SIZE_MAX when there is none.
 std::size_t address_space_limit() noexcept;
 
+// RLIMIT_DATA in bytes, which counts what is writable; SIZE_MAX when there is none.
+std::size_t data_limit() noexcept;
+
 }  // namespace polder::os

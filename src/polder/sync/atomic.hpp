@@ -55,6 +55,21 @@ class atomic {
   static_assert(std::atomic<T>::is_always_lock_free);
 };
 
+// The standard's own, where an interface names it.
+template <class T>
+using standard_atomic = std::atomic<T>;
+
+// One as a source to load from.
+template <class T>
+class standard_source {
+ public:
+  explicit standard_source(const standard_atomic<T>& a) noexcept : of_(a) {}
+  [[gnu::always_inline]] T load(order o) const noexcept { return of_.load(native::std_order(o)); }
+
+ private:
+  const standard_atomic<T>& of_;
+};
+
 // A store-load fence when `o` is seq_cst; the argument for each use stands at the use.
 #if defined(__SANITIZE_THREAD__)
 // ThreadSanitizer does not know fences. A read-modify-write of one word that all fences share orders at least as much.

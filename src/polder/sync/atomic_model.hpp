@@ -84,6 +84,7 @@ inline bool heavy_fence(place at = place::current()) {
   if (membarrier == membarrier_world::paired) {
     fence(order::seq_cst, at);
   } else {
+    rl::ctx().sched();  // Relacy's has no point of its own at which another thread may run before it
     rl::systemwide_fence(info(at));
   }
   return true;

@@ -77,6 +77,12 @@ class index_stack {
     return none;
   }
 
+  // Calls f(index) from the top down. For tests: nobody may push or pop meanwhile.
+  template <class Links, class F>
+  void walk(Links&& links, F&& f) const noexcept {
+    for (std::uint32_t i = head_.load(order::relaxed).first(); i != none; i = links(i).load(order::relaxed)) f(i);
+  }
+
   // A hint: it may be out of date before it is returned.
   [[nodiscard]] bool empty() const noexcept { return head_.load(order::relaxed).first() == none; }
 

@@ -1,5 +1,6 @@
 #include <polder/os/errno_keeper.hpp>
 #include <polder/os/pages.hpp>
+#include <polder/os/timeline.hpp>
 
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -14,10 +15,14 @@
 namespace polder::os {
 namespace {
 
+using told = timeline::span;
+using timeline::kind;
+
 void* mapped_or_null(void* p) { return p == MAP_FAILED ? nullptr : p; }
 
 bool advise(void* p, std::size_t bytes, int what) noexcept {
   const errno_keeper keep;
+  const told t{kind::advise, std::uint32_t(what), bytes};
   for (int tries = 0; tries < 8; ++tries) {
     if (::madvise(p, bytes, what) == 0) return true;
     if (errno != EAGAIN) return false;  // else a kernel resource was short for a moment
@@ -34,32 +39,38 @@ std::size_t page_size() noexcept {
 
 void* reserve(std::size_t bytes, void* hint) noexcept {
   const errno_keeper keep;
+  const told t{kind::map, 0, bytes};
   return mapped_or_null(::mmap(hint, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
 }
 
 void* map(std::size_t bytes) noexcept {
   const errno_keeper keep;
+  const told t{kind::map, 0, bytes};
   return mapped_or_null(
       ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
 }
 
 bool commit(void* p, std::size_t bytes) noexcept {
   const errno_keeper keep;
+  const told t{kind::map, 0, bytes};
   return ::mprotect(p, bytes, PROT_READ | PROT_WRITE) == 0;
 }
 
 bool unmap(void* p, std::size_t bytes) noexcept {
   const errno_keeper keep;
+  const told t{kind::unmap, 0, bytes};
   return ::munmap(p, bytes) == 0;
 }
 
 bool resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
   const errno_keeper keep;
+  const told t{kind::map, 0, new_bytes};
   return ::mremap(p, old_bytes, new_bytes, 0) == p;
 }
 
 bool move(void* from, std::size_t old_bytes, void* to, std::size_t new_bytes) noexcept {
   const errno_keeper keep;
+  const told t{kind::map, 0, new_bytes};
   return ::mremap(from, old_bytes, new_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) == to;
 }
 
@@ -81,11 +92,20 @@ bool keep_in_core_dumps(void* p, std::size_t bytes, bool wanted) noexcept {
   return advise(p, bytes, wanted ? MADV_DODUMP : MADV_DONTDUMP);
 }
 
-std::size_t address_space_limit() noexcept {
+namespace {
+
+template <class Resource>
+std::size_t limit_of(Resource which) {
   const errno_keeper keep;
   rlimit limit;
-  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
+  if (::getrlimit(which, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
   return limit.rlim_cur;
 }
+
+}  // namespace
+
+std::size_t address_space_limit() noexcept { return limit_of(RLIMIT_AS); }
+
+std::size_t data_limit() noexcept { return limit_of(RLIMIT_DATA); }
 
 }  // namespace polder::os

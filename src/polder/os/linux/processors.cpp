@@ -1,0 +1,19 @@
+#include <polder/os/errno_keeper.hpp>
+#include <polder/os/processors.hpp>
+
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace polder::os {
+
+unsigned processors() noexcept {
+  const errno_keeper keep;
+  unsigned long mask[1024 / (8 * sizeof(unsigned long))] = {};  // the kernel refuses where it has more
+  const long bytes = ::syscall(SYS_sched_getaffinity, 0, sizeof mask, mask);
+  unsigned count = 0;
+  for (long i = 0; i < bytes / long(sizeof mask[0]); ++i) count += unsigned(__builtin_popcountl(mask[i]));
+  return count != 0 ? count : 1;
+}
+
+}  // namespace polder::os

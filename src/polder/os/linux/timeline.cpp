@@ -1,0 +1,225 @@
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <new>
+
+#include <polder/base/config.hpp>
+#include <polder/os/errno_keeper.hpp>
+#include <polder/os/pages.hpp>
+#include <polder/os/timeline_file.hpp>
+
+namespace polder::os::timeline {
+
+constinit atomic<bool> recording{false};
+
+namespace {
+
+constexpr std::uint32_t most_buffers = 4096;  // mappings that nobody gives back
+constexpr std::uint32_t most_events = 100'000'000;
+
+struct recorder {
+  // held — somebody starts or stops; who finds it held does nothing.
+  //   order  timeline-control: whoever holds it next sees all of it
+  atomic<bool> held{false};
+  // session — counts starts, and children of fork. Buffers of others are empty to this one.
+  //   written by  who holds it
+  //   read by     each thread with each event
+  //   order       timeline-session: the release publishes the settings, and that nobody reads the session before
+  atomic<std::uint32_t> session{0};
+  // all — every buffer there is, newest first; none is ever taken out.
+  //   written by  threads, at their first event
+  //   order       timeline-listed: the release publishes the buffer
+  atomic<buffer*> all{nullptr};
+  atomic<std::uint32_t> buffers{0};          // made or being made; relaxed, a bound
+  atomic<std::uint64_t> lost{0};             // events of threads without a buffer; relaxed, a figure to tell
+  atomic<std::uint32_t> events_a_thread{0};  // relaxed, with timeline-session; so is the next
+  atomic<std::uint64_t> at_least{0};         // ticks
+  bool watches_forks = false;                // by who holds it, as the rest
+  bool claimed = false;                      // the file is there and is ours
+  header head;
+  file_name file;
+};
+
+constinit recorder state;
+
+struct thread_state {
+  buffer* own = nullptr;
+  std::uint32_t refused = 0;  // the session in which there was no buffer to be had
+  bool preparing = false;
+};
+
+// NOLINTNEXTLINE: 16 bytes a thread
+[[gnu::tls_model("initial-exec")]] constinit thread_local thread_state mine;
+
+std::uint32_t own_pid() { return std::uint32_t(::syscall(SYS_getpid)); }
+std::uint32_t own_tid() { return std::uint32_t(::syscall(SYS_gettid)); }
+
+bool gone(std::uint32_t tid) {
+  const errno_keeper keep;
+  return tid == 0 || (::syscall(SYS_tgkill, own_pid(), tid, 0) != 0 && errno == ESRCH);
+}
+
+std::uint64_t nanoseconds(clockid_t of) {
+  timespec now;
+  ::clock_gettime(of, &now);
+  return std::uint64_t(now.tv_sec) * 1'000'000'000 + std::uint64_t(now.tv_nsec);
+}
+
+// Both clocks at once: of some tries the one that took least.
+moment look() {
+  moment best;
+  std::uint64_t least = UINT64_MAX;
+  for (int i = 0; i != 5; ++i) {
+    const std::uint64_t before = ticks(), ns = nanoseconds(CLOCK_MONOTONIC), after = ticks();
+    if (after - before >= least) continue;
+    least = after - before;
+    best = {before + least / 2, ns};
+  }
+  return best;
+}
+
+std::uint64_t ticks_for(std::uint64_t ns) {
+  if (ns == 0) return 0;
+  const moment from = look();
+  moment to;
+  do to = look();
+  while (to.ns - from.ns < 200'000);
+  return std::uint64_t(double(ns) * double(to.ticks - from.ticks) / double(to.ns - from.ns));
+}
+
+buffer* another(std::uint32_t session, std::uint32_t room, std::uint32_t tid) {
+  for (buffer* b = state.all.load(order::acquire); b != nullptr; b = b->next) {  // sync: timeline-listed
+    const std::uint32_t owner = b->owner();
+    if (b->room() >= room && !b->is_of(session) && gone(owner) && b->take_over(owner, tid)) return b;
+  }
+  const std::uint32_t number = state.buffers.fetch_add(1, order::relaxed);
+  void* const p = number < most_buffers ? map(buffer::bytes_for(room)) : nullptr;
+  if (p == nullptr) return state.buffers.fetch_sub(1, order::relaxed), nullptr;
+  auto* const b = new (p) buffer(room, tid, std::uint16_t(number));
+  buffer* first = state.all.load(order::relaxed);
+  do b->next = first;
+  while (!state.all.cas(first, b, order::release, order::relaxed));  // sync: timeline-listed
+  return b;
+}
+
+// The calling thread's buffer, empty; null: there is none to be had.
+POLDER_NOINLINE buffer* prepare(std::uint32_t session) {
+  const errno_keeper keep;
+  const std::uint32_t room = state.events_a_thread.load(order::relaxed);
+  mine.preparing = true;
+  signal_fence();
+  if (mine.own != nullptr && mine.own->room() < room) {
+    mine.own->abandon();
+    mine.own = nullptr;
+  }
+  if (mine.own == nullptr) mine.own = another(session, room, own_tid());
+  if (mine.own == nullptr) {
+    mine.refused = session;
+  } else {
+    ::syscall(SYS_prctl, PR_GET_NAME, mine.own->name);
+    mine.own->begin(session, room, state.at_least.load(order::relaxed));
+  }
+  signal_fence();
+  mine.preparing = false;
+  return mine.own;
+}
+
+bool hold() { return !state.held.exchange(true, order::acquire); }  // sync: timeline-control
+void let_go() { state.held.store(false, order::release); }          // sync: timeline-control
+
+void begin_session() {
+  state.head.pid = own_pid();
+  state.head.begin = look();
+  state.head.date_ns = nanoseconds(CLOCK_REALTIME);
+  state.lost.store(0, order::relaxed);
+  const std::uint32_t before = state.session.load(order::relaxed);
+  state.session.store(before + 1 != 0 ? before + 1 : 1, order::release);  // sync: timeline-session
+}
+
+// The one thread of a child begins with nothing. What an interrupted recording still writes falls into an emptied buffer.
+void after_fork_in_child() {
+  const bool was_on = on();
+  recording.store(false, order::relaxed);
+  for (buffer* b = state.all.load(order::relaxed); b != nullptr;) {
+    buffer* const next = b->next;
+    static_cast<void>(discard_now(b, b->bytes()));
+    b = next;
+  }
+  state.all.store(nullptr, order::relaxed);
+  state.buffers.store(0, order::relaxed);
+  state.held.store(false, order::relaxed);
+  mine = {};
+  if (!was_on) return;
+  begin_session();
+  state.file.add_pid(state.head.pid);
+  state.claimed = false;
+  recording.store(true, order::relaxed);
+}
+
+void read_command(char* to, std::size_t bytes) {
+  const errno_keeper keep;
+  const long fd = ::syscall(SYS_openat, AT_FDCWD, "/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  const long n = ::syscall(SYS_read, fd, to, bytes - 1);
+  ::syscall(SYS_close, fd);
+  for (long i = 0; i + 1 < n; ++i)
+    if (to[i] == '\0') to[i] = ' ';
+}
+
+[[gnu::destructor]] void at_end() { static_cast<void>(stop()); }
+
+}  // namespace
+
+bool start(const options& o) noexcept {
+  if (!hold()) return false;
+  if (on()) return let_go(), false;
+  state.file.clear();
+  make_absolute(state.file, o.file);
+  state.head = {};
+  state.head.events_a_thread = std::min(std::max(o.events_a_thread, 1u), most_events);
+  state.head.at_least_ns = o.at_least_ns;
+  state.events_a_thread.store(state.head.events_a_thread, order::relaxed);
+  state.at_least.store(ticks_for(o.at_least_ns), order::relaxed);
+  state.head.pid = own_pid();
+  read_command(state.head.command, sizeof state.head.command);
+  state.claimed = claim(state.file, state.head);
+  if (state.claimed) {
+    if (!state.watches_forks) state.watches_forks = ::pthread_atfork(nullptr, nullptr, after_fork_in_child) == 0;
+    begin_session();
+    recording.store(true, order::relaxed);
+  }
+  return let_go(), state.claimed;
+}
+
+bool stop() noexcept {
+  if (!on() || !hold()) return false;
+  bool written = false;
+  if (on()) {
+    recording.store(false, order::relaxed);
+    state.head.end = look();
+    state.head.lost_elsewhere = state.lost.load(order::relaxed);
+    const std::uint32_t session = state.session.load(order::relaxed);
+    buffer* const all = state.all.load(order::acquire);  // sync: timeline-listed
+    // A child that recorded nothing leaves nothing.
+    if (state.claimed || all != nullptr) written = write(state.file, state.head, all, session);
+  }
+  return let_go(), written;
+}
+
+void record(kind k, std::uint64_t start, std::uint64_t end, std::uint32_t label, std::uint64_t count) noexcept {
+  const std::uint32_t session = state.session.load(order::acquire);  // sync: timeline-session
+  buffer* b = mine.own;
+  if (b == nullptr || !b->is_of(session)) [[unlikely]] {
+    if (mine.preparing && k == kind::map) return;  // the recorder's own memory
+    if (mine.preparing || mine.refused == session || (b = prepare(session)) == nullptr)
+      return static_cast<void>(state.lost.fetch_add(1, order::relaxed));
+  }
+  b->keep(k, start, end, label, count);
+}
+
+}  // namespace polder::os::timeline

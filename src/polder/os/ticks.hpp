@@ -1,0 +1,28 @@
+#pragma once
+// ticks — the processor's counter of time: one instruction, the same rate and origin on every processor.
+//
+//   in malloc  yes; in signal  yes
+//
+// Its unit is the machine's; a pair of readings beside a clock tells how long a tick is. rdtsc is not ordered with the
+// instructions around it: some tens of them may lie on the other side, which is less than the reading itself takes.
+#include <time.h>
+
+#include <cstdint>
+
+namespace polder::os {
+
+[[gnu::always_inline]] inline std::uint64_t ticks() noexcept {
+#if defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+  std::uint64_t n;
+  asm volatile("mrs %0, cntvct_el0" : "=r"(n));
+  return n;
+#else
+  timespec now;
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::uint64_t(now.tv_sec) * 1'000'000'000 + std::uint64_t(now.tv_nsec);
+#endif
+}
+
+}  // namespace polder::os
