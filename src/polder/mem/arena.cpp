@@ -1,4 +1,5 @@
 #include <polder/mem/arena.hpp>
+#include <polder/os/numa.hpp>
 #include <polder/os/pages.hpp>
 
 namespace polder::mem {
@@ -92,14 +93,22 @@ bool arena::commit_tables(chunk_number first, chunk_number last) noexcept {
          commit_range(words_ + from, words_ + to, page_) && commit_range(spans_ + from, spans_ + to, page_);
 }
 
-bool arena::open_more(unsigned n) noexcept { return open_main() || open_extra(n); }
+bool arena::open_more(unsigned n, site s) noexcept {
+  return open_main(n, s) || (n <= grains_per_chunk && open_extra(n, s));
+}
 
-bool arena::open_main() noexcept {
+// Whatever the kernel says: where it refuses, the thread that touches a page first decides, which is mostly one of the site's.
+static void bind_to(site s, std::byte* p, std::size_t bytes) {
+  if (s != no_site) static_cast<void>(os::bind(p, bytes, node_of_site(s)));
+}
+
+bool arena::open_main(unsigned n, site s) noexcept {
   chunk_number open = main_open_.load(order::acquire);  // sync: chunk-open
   if (open >= main_chunks_) return false;
   // One chunk at first, a quarter of the heap later, 64 MiB at most: few system calls, little charged in advance.
   chunk_number step = open / 4 + 1;
   if (step > 16) step = 16;
+  if (step < chunks_for(n * grain_size)) step = chunks_for(n * grain_size);
   if (step > main_chunks_ - open) step = main_chunks_ - open;
   // A limit set after the reservation binds what is opened from it, as it would bind mappings.
   const std::size_t limit = os::address_space_limit();
@@ -110,6 +119,13 @@ bool arena::open_main() noexcept {
     const std::size_t end = std::size_t{last} * chunk_size < bytes_ ? std::size_t{last} * chunk_size : bytes_;
     if (limit != SIZE_MAX && end > limit) continue;
     if (!commit_tables(open, last) || !commit_range(from, base_ + end, page_)) continue;
+    // The first opener to come by says of which site a chunk is; each of them sees to it before the chunk is open.
+    for (chunk_number c = open; s != no_site && c < last; ++c) {
+      site known = no_site;
+      if (chunks_[c].site.cas(known, s, order::relaxed, order::relaxed)) known = s;
+      std::byte* const p = base_ + std::size_t{c} * chunk_size;
+      bind_to(known, p, c + 1 < last ? chunk_size : std::size_t(base_ + end - p));
+    }
     // Both are the same for every opener: grain 0 ends lists, and the last chunk may be short.
     if (open == 0) static_cast<void>(chunks_[0].taken.try_take_at(0, 1));
     const unsigned short_by = unsigned((std::size_t{last} * chunk_size - end) >> grain_shift);
@@ -135,7 +151,7 @@ chunk_number arena::number_for_extra() noexcept {
   return main_chunks_ + number;
 }
 
-bool arena::open_extra(unsigned n) noexcept {
+bool arena::open_extra(unsigned n, site s) noexcept {
   for (std::size_t bytes = chunk_size; bytes >= n * grain_size && bytes >= grain_size; bytes /= 4) {
     const std::size_t mapped = bytes + grain_size;  // slack to align
     auto* const raw = static_cast<std::byte*>(os::map(mapped));
@@ -148,6 +164,8 @@ bool arena::open_extra(unsigned n) noexcept {
     k.mapping.set(raw);
     k.grains.set(grains);
     k.dirty.store(0, order::relaxed);
+    k.site.store(s, order::relaxed);
+    bind_to(s, base, bytes);
     k.base.store(base, order::release);  // sync: chunk-base
     for (unsigned i = 0; i < grains; ++i)
       if (!map_.store(address(base) + i * grain_size, c * grains_per_chunk + i)) return close_extra(c), false;

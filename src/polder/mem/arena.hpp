@@ -5,7 +5,8 @@
 //   progress   lock-free: whoever needs room opens it; two threads may open the same chunk, which is harmless
 //   in malloc  yes
 //   deviation  reserved without access and committed chunk by chunk; a ladder of sizes where the system refuses 32 TiB;
-//              further chunks, mapped one at a time and found by a radix map, where the arena is used up
+//              further chunks, mapped one at a time and found by a radix map, where the arena is used up; a chunk can
+//              be of a site, and its pages then come from that node as long as it has any
 //
 // One reservation holds everything, tables first:
 //
@@ -36,6 +37,12 @@ struct alignas(cache_line) chunk {
   atomic<std::uint64_t> dirty;     // grains that may hold anything but zeroes; means something for free grains
   atomic<std::uint64_t> aged;      // dirty and free since the last decay step at least
   atomic<std::uint64_t> released;  // dirty, free, and left to the kernel (MADV_FREE)
+  // site — whose node its pages come from.
+  //   written by  in the main arena once, by CAS, before the chunk is open: two openers agree; of an extra chunk by who opens it
+  //   read by     whoever searches, after chunk-open or chunk-base
+  //   order       relaxed: both edges publish it, and a stale one sends a searcher past the chunk, never astray
+  //   ABA         only an extra chunk has a second one, and nobody has its grains in between
+  atomic<mem::site> site;
   // ---- extra chunks only; null and 0 in the main arena
   atomic<std::byte*> base;      // of its grains, once they are there
   plain<std::byte*> mapping;    // what was mapped for it, one grain longer than its grains, to align them
@@ -98,17 +105,15 @@ class arena {
     if (offset < bytes_)
       return chunk_of(grain(offset >> grain_shift)) < main_open() ? grain(offset >> grain_shift) : 0;
     const std::uint32_t v = map_.find(p);
-    return (v & huge_mark) == 0 ? v : 0;
+    return (v & radix_map::huge_mark) == 0 ? v : 0;
   }
 
-  // Huge blocks share the radix map with extra chunks: a marked value is the number of a huge block.
-  static constexpr std::uint32_t huge_mark = 0x8000'0000;
   radix_map& map() { return map_; }
   const radix_map& map() const { return map_; }
 
-  // Makes room for a run of n grains, n <= grains_per_chunk: opens the next chunk, or several when the heap is large.
-  // False: the system refuses.
-  bool open_more(unsigned n) noexcept;
+  // Makes room for a run of n grains on site s: opens the next chunk, or several when the heap is large or n is. Beyond the
+  // main arena n <= grains_per_chunk. Another thread may have been faster, and for another site. False: the system refuses.
+  bool open_more(unsigned n, site s = no_site) noexcept;
 
   // Gives the address space of an extra chunk back, all of whose grains the caller has taken. Its number is used again.
   // False: the system refuses; the chunk is as it was, and its grains are still the caller's.
@@ -120,8 +125,8 @@ class arena {
 
  private:
   bool commit_tables(chunk_number first, chunk_number last) noexcept;
-  bool open_main() noexcept;
-  bool open_extra(unsigned n) noexcept;
+  bool open_main(unsigned n, site s) noexcept;
+  bool open_extra(unsigned n, site s) noexcept;
   chunk_number number_for_extra() noexcept;
 
   reservation reservation_;

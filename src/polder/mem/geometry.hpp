@@ -21,6 +21,14 @@ using chunk_number = std::uint32_t;
 constexpr chunk_number chunk_of(grain g) { return g / grains_per_chunk; }
 constexpr unsigned position_in_chunk(grain g) { return g % grains_per_chunk; }
 
+// Where memory is to lie: the number of a NUMA node + 1. All chunks, LABs and threads are of no site while nodes do not matter.
+using site = std::uint8_t;
+inline constexpr site no_site = 0;
+inline constexpr unsigned sites = 64;  // nodes beyond are not told apart from none
+
+constexpr site site_of_node(unsigned node) { return node + 1 < sites ? site(node + 1) : no_site; }
+constexpr unsigned node_of_site(site s) { return s - 1u; }
+
 constexpr std::size_t grains_for(std::size_t bytes) { return (bytes + grain_size - 1) >> grain_shift; }
 
 }  // namespace polder::mem

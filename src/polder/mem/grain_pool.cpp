@@ -3,6 +3,7 @@
 #include <bit>
 
 #include <polder/base/check.hpp>
+#include <polder/os/timeline.hpp>
 
 namespace polder::mem {
 namespace {
@@ -124,9 +125,10 @@ bool grain_pool::for_each_dirty_chunk(chunk_number begin, F f) noexcept {
   return sweep(begin > extra ? begin : extra, extra + arena_.extra_open());
 }
 
-grain grain_pool::take_dirty(unsigned n, want w, chunk_number& hint) noexcept {
+grain grain_pool::take_dirty(unsigned n, want w, chunk_number& hint, site s) noexcept {
   grain found = 0;
   const auto try_chunk = [&](chunk_number c) {
+    if (!suits(c, s)) return false;
     const unsigned at = take_in(c, n, w);
     if (at != run_bitmap::none) {
       found = c * grains_per_chunk + at;
@@ -153,19 +155,22 @@ void grain_pool::note_dirty(chunk_number c) noexcept {
   if ((arena_.summary(c).load(order::relaxed) & bit) == 0) arena_.summary(c).fetch_or(bit, order::relaxed);
 }
 
-grain_pool::run grain_pool::take(unsigned n, chunk_number& hint) noexcept {
-  return n <= grains_per_chunk ? take_short(n, hint) : take_long(n);
+grain_pool::run grain_pool::take(unsigned n, chunk_number& hint, site s) noexcept {
+  const os::timeline::span told{os::timeline::kind::span_get, n, n * grain_size};
+  const auto take_of = [&](site of) { return n <= grains_per_chunk ? take_short(n, hint, of) : take_long(n, of); };
+  const run r = take_of(s);
+  return r.first == 0 && s != no_site ? take_of(no_site) : r;
 }
 
-grain_pool::run grain_pool::take_short(unsigned n, chunk_number& hint) noexcept {
+grain_pool::run grain_pool::take_short(unsigned n, chunk_number& hint, site s) noexcept {
   if (std::uint32_t(count_.load(order::relaxed)) != 0) {
-    grain g = take_dirty(n, want::dirty, hint);
-    if (g == 0 && n > 1) g = take_dirty(n, want::dirty_in_part, hint);
+    grain g = take_dirty(n, want::dirty, hint, s);
+    if (g == 0 && n > 1) g = take_dirty(n, want::dirty_in_part, hint, s);
     if (g != 0) return taken(g, n);
   }
   const auto sweep = [&](chunk_number from, chunk_number to) -> grain {
     for (chunk_number c = from; c < to; ++c) {
-      if (!arena_.ready(c)) continue;
+      if (!arena_.ready(c) || !suits(c, s)) continue;
       const unsigned at = take_in(c, n, want::any);
       if (at == run_bitmap::none) continue;
       hint = c;
@@ -173,7 +178,7 @@ grain_pool::run grain_pool::take_short(unsigned n, chunk_number& hint) noexcept 
     }
     return 0;
   };
-  atomic<chunk_number>& lowest = lowest_[scale_of(n)];
+  atomic<chunk_number>& lowest = lowest_[s][scale_of(n)];
   for (;;) {
     const chunk_number open = arena_.main_open();
     chunk_number from = lowest.load(order::relaxed);
@@ -184,18 +189,18 @@ grain_pool::run grain_pool::take_short(unsigned n, chunk_number& hint) noexcept 
     if (g != 0) return taken(g, n);
     const chunk_number extra = arena_.main_chunks();
     if (const grain e = sweep(extra, extra + arena_.extra_open())) return taken(e, n);
-    if (!arena_.open_more(n)) break;
+    if (!arena_.open_more(n, s)) break;
   }
   // The system refuses more room. The hints may have hidden something: look everywhere before saying so.
   if (const grain g = sweep(0, arena_.main_open())) return taken(g, n);
   return {};
 }
 
-// How many grains from `first` on are free, as far as is known; looks no further than `wanted`.
-unsigned grain_pool::free_from(grain first, unsigned wanted) const noexcept {
+// How many grains from `first` on are free and suit, as far as is known; looks no further than `wanted`.
+unsigned grain_pool::free_from(grain first, unsigned wanted, site s) const noexcept {
   unsigned n = 0;
   for_each_part(first, wanted, [&](chunk_number c, unsigned at, unsigned here) {
-    if (c >= arena_.main_open()) return false;
+    if (c >= arena_.main_open() || !suits(c, s)) return false;
     const unsigned open = unsigned(std::countr_zero(arena_.chunk(c).taken.taken() >> at));
     n += open < here ? open : here;
     return open >= here;
@@ -228,7 +233,7 @@ unsigned grain_pool::dirty_in(grain first, unsigned n) const noexcept {
 
 // Of the runs that begin with the free end of a chunk, the one with most memory already there. Main arena only: extra
 // chunks have no neighbours.
-grain_pool::run grain_pool::take_long(unsigned n) noexcept {
+grain_pool::run grain_pool::take_long(unsigned n, site s) noexcept {
   for (;;) {
     const chunk_number open = arena_.main_open();
     grain best = 0;
@@ -237,7 +242,7 @@ grain_pool::run grain_pool::take_long(unsigned n) noexcept {
       const unsigned end = unsigned(std::countl_zero(arena_.chunk(c).taken.taken()));
       if (end == 0) continue;
       const grain first = (c + 1) * grains_per_chunk - end;
-      const unsigned found = free_from(first, n);
+      const unsigned found = free_from(first, n, s);
       if (found == n) {
         const unsigned dirty = dirty_in(first, n);
         if (best != 0 && dirty <= best_dirty) continue;
@@ -251,7 +256,9 @@ grain_pool::run grain_pool::take_long(unsigned n) noexcept {
       if (try_take_range(best, n)) return taken(best, n);
       continue;  // another thread was faster
     }
-    if (open >= arena_.main_chunks() || !arena_.open_more(grains_per_chunk)) return {};
+    // Chunk by chunk, so that what is free at the end is part of it; but with a site enough at once, for between two calls
+    // another thread may open one of another site.
+    if (open >= arena_.main_chunks() || !arena_.open_more(s == no_site ? grains_per_chunk : n, s)) return {};
   }
 }
 
@@ -260,7 +267,8 @@ bool grain_pool::extend(grain first, unsigned have, unsigned more, bool& zero) n
   if (chunk_of(next) >= arena_.main_chunks()) {
     if (position_in_chunk(next) + more > grains_per_chunk || position_in_chunk(next) == 0) return false;
     if (!try_take_range(next, more)) return false;
-  } else if (free_from(next, more) < more || !try_take_range(next, more)) {
+  } else if (free_from(next, more, arena_.chunk(chunk_of(first)).site.load(order::relaxed)) < more ||
+             !try_take_range(next, more)) {
     return false;
   }
   zero = taken(next, more).zero;
@@ -268,6 +276,7 @@ bool grain_pool::extend(grain first, unsigned have, unsigned more, bool& zero) n
 }
 
 bool grain_pool::give(grain first, unsigned n, left l) noexcept {
+  const os::timeline::span told{os::timeline::kind::span_put, n, n * grain_size};
   const bool dirty = l != left::zero;
   count_change(-std::int64_t{n}, dirty ? n : 0);
   return for_each_part(first, n, [&](chunk_number c, unsigned at, unsigned here) {
@@ -281,14 +290,20 @@ bool grain_pool::give(grain first, unsigned n, left l) noexcept {
     }
     if (!k.taken.give(at, here)) return false;
     if (dirty) note_dirty(c);
-    if (c < arena_.main_chunks())
-      for (auto& lowest : lowest_) {
-        chunk_number known = lowest.load(order::relaxed);
-        while (c < known && !lowest.cas(known, c, order::relaxed, order::relaxed)) {
-        }
-      }
+    if (c < arena_.main_chunks()) {
+      note_free(c, no_site);
+      if (const site s = k.site.load(order::relaxed)) note_free(c, s);
+    }
     return true;
   });
+}
+
+void grain_pool::note_free(chunk_number c, site s) noexcept {
+  for (auto& lowest : lowest_[s]) {
+    chunk_number known = lowest.load(order::relaxed);
+    while (c < known && !lowest.cas(known, c, order::relaxed, order::relaxed)) {
+    }
+  }
 }
 
 // A kernel, an emulator or a filter may say that it dropped the pages and not do it: then the mark is still there.

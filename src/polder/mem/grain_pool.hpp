@@ -13,6 +13,9 @@
 // dirty one, then, for a run, one that is dirty in part, then clean ones, then new chunks. purge() turns dirty into
 // clean, after it has taken the grains itself, so that nobody can have them meanwhile.
 //
+// Where nodes matter, who takes says of which site the chunk is to be, and has all of the above among those first, a new
+// chunk of the site next, and what is free in other sites' chunks only where there is no room for one.
+//
 // Bound: whoever takes clean grains while the dirty free ones are many (spare_allowed) purges as many first; so the
 // pool holds at most that much memory which nobody can use, whatever the sizes asked for.
 //
@@ -38,9 +41,10 @@ class grain_pool {
   static constexpr unsigned longest = 8 * grains_per_chunk;
 
   // Takes n grains in a row, 1 <= n <= longest. `hint` is where the caller took or gave last.
-  run take(unsigned n, chunk_number& hint) noexcept;
+  run take(unsigned n, chunk_number& hint, site s = no_site) noexcept;
 
-  // Takes the n grains that follow a run, if they are free; false: nothing changed. `zero`: they read as zero.
+  // Takes the n grains that follow a run, if they are free and of its site; false: nothing changed. `zero`: they read as
+  // zero.
   bool extend(grain first, unsigned have, unsigned more, bool& zero) noexcept;
 
   // What is known of memory that is given back: it reads as zero; it may hold anything; the same, and nobody has used it
@@ -74,28 +78,33 @@ class grain_pool {
 
  private:
   enum class want { dirty, dirty_in_part, any };
+  bool suits(chunk_number c, site s) const noexcept {
+    return s == no_site || arena_.chunk(c).site.load(order::relaxed) == s;
+  }
   unsigned take_in(chunk_number c, unsigned n, want w) noexcept;
-  run take_short(unsigned n, chunk_number& hint) noexcept;
-  run take_long(unsigned n) noexcept;
-  unsigned free_from(grain first, unsigned wanted) const noexcept;
+  run take_short(unsigned n, chunk_number& hint, site s) noexcept;
+  run take_long(unsigned n, site s) noexcept;
+  unsigned free_from(grain first, unsigned wanted, site s) const noexcept;
   unsigned dirty_in(grain first, unsigned n) const noexcept;
   bool try_take_range(grain first, unsigned n) noexcept;
   run taken(grain first, unsigned n) noexcept;
   void purge_spare(std::size_t grains) noexcept;
-  grain take_dirty(unsigned n, want w, chunk_number& hint) noexcept;
+  grain take_dirty(unsigned n, want w, chunk_number& hint, site s) noexcept;
   void count_change(std::int64_t taken, std::int64_t dirty) noexcept;
   bool too_much_spare() const noexcept;
   void note_dirty(chunk_number c) noexcept;
+  void note_free(chunk_number c, site s) noexcept;
   std::size_t purge_chunk(chunk_number c, const purge_options& o) noexcept;
   template <class F>
   bool for_each_dirty_chunk(chunk_number begin, F f) noexcept;
 
   arena& arena_;
-  // lowest_[k] — no chunk below it has a run of 2^k free grains, as far as is known; a hint.
+  // lowest_[s][k] — no chunk of site s below it has a run of 2^k free grains, as far as is known; none of any site, where
+  // s is no_site. A hint.
   //   written by  searchers (upwards), givers (downwards)
   //   order       relaxed: it decides where a search begins, never whether something is found
   static constexpr unsigned scales = 7;
-  atomic<chunk_number> lowest_[scales];
+  atomic<chunk_number> lowest_[sites][scales];
   // count_ — grains taken (upper half) and dirty free ones (lower half).
   //   written by  takers, givers and purgers, relaxed: a figure to steer by
   alignas(false_sharing_range) atomic<std::uint64_t> count_;

@@ -4,57 +4,42 @@
 
 namespace polder::mem {
 
-huge_blocks::record& huge_blocks::at(std::uint32_t number) const noexcept {
-  return record_blocks_[number / records_per_block].load(
-      order::acquire)[number % records_per_block];  // sync: huge-records
-}
+static_assert(huge_blocks::shortest >= grain_size);
 
 std::uint32_t huge_blocks::new_number() noexcept {
   if (const std::uint32_t n = free_numbers_.pop(links())) return n;
-  std::uint32_t number = numbers_.load(order::relaxed);
-  do {
-    if (number + 1 >= records_per_block * max_blocks) return 0;
-    atomic<record*>& slot = record_blocks_[(number + 1) / records_per_block];
-    record* known = slot.load(order::acquire);  // sync: huge-records
-    if (!known) {
-      const std::size_t bytes = align_up(records_per_block * sizeof(record), arena_.page());
-      auto* fresh = static_cast<record*>(os::map(bytes));
-      if (!fresh) return 0;
-      if (!slot.cas(known, fresh, order::acq_rel, order::acquire)) os::unmap(fresh, bytes);  // sync: huge-records
-    }
-  } while (!numbers_.cas(number, number + 1, order::relaxed, order::relaxed));
-  return number + 1;
+  return records_.add();
 }
 
 void huge_blocks::retire_number(std::uint32_t number) noexcept { free_numbers_.push(number, links()); }
 
 bool huge_blocks::publish(std::uint32_t number, std::uintptr_t user) noexcept {
-  if (!arena_.map().store(user, arena::huge_mark | number)) return false;
-  at(number).user.store(user, order::release);  // sync: huge-user
+  if (!map_.store(user, radix_map::huge_mark | number)) return false;
+  records_.at(number).user.store(user, order::release);  // sync: huge-user
   return true;
 }
 
 std::uint32_t huge_blocks::find(const void* p) const noexcept {
-  const std::uint32_t v = arena_.map().find(address(p));
-  if ((v & arena::huge_mark) == 0) return 0;
-  const std::uint32_t number = v & ~arena::huge_mark;
-  return at(number).user.load(order::acquire) == address(p) ? number : 0;  // sync: huge-user
+  const std::uint32_t v = map_.find(address(p));
+  if ((v & radix_map::huge_mark) == 0) return 0;
+  const std::uint32_t number = v & ~radix_map::huge_mark;
+  return records_.at(number).user.load(order::acquire) == address(p) ? number : 0;  // sync: huge-user
 }
 
 std::size_t huge_blocks::usable(std::uint32_t number) const noexcept {
-  const record& r = at(number);
+  const record& r = records_.at(number);
   return r.bytes.get() - (r.user.load(order::relaxed) - address(r.base.get()));
 }
 
 // A cached mapping of at least `bytes` and not much more; its number, now ours.
 std::uint32_t huge_blocks::take_cached(std::size_t bytes) noexcept {
-  const std::size_t least = bytes / arena_.page();
+  const std::size_t least = bytes / page_;
   const std::size_t most = least + least / 4;
   for (auto& slot : cache_) {
     std::uint64_t v = slot.load(order::relaxed);
     if (v == 0 || cached::pages(v) < least || cached::pages(v) > most) continue;
     if (slot.cas(v, 0, order::acquire, order::relaxed)) {  // sync: huge-cache
-      cached_.fetch_sub(cached::pages(v) * arena_.page(), order::relaxed);
+      cached_.fetch_sub(cached::pages(v) * page_, order::relaxed);
       return cached::number(v);
     }
   }
@@ -62,10 +47,11 @@ std::uint32_t huge_blocks::take_cached(std::size_t bytes) noexcept {
 }
 
 huge_blocks::block_info huge_blocks::take(std::size_t n, std::size_t alignment) noexcept {
-  const std::size_t page = arena_.page();
+  const std::size_t asked = n;
   const std::size_t slack = alignment > os::page_size() ? alignment - os::page_size() : 0;  // map() aligns to those
-  if (n > PTRDIFF_MAX - slack - page) return {};
-  const std::size_t bytes = align_up(n + slack, page);
+  if (n < shortest) n = shortest;
+  if (n > PTRDIFF_MAX - slack - page_) return {};
+  const std::size_t bytes = align_up(n + slack, page_);
   bool zero = false;
   std::uint32_t number = take_cached(bytes);
   if (number == 0 && !stuck_.empty()) number = take_stuck(bytes);
@@ -75,12 +61,13 @@ huge_blocks::block_info huge_blocks::take(std::size_t n, std::size_t alignment) 
     auto* base = static_cast<std::byte*>(os::map(bytes));
     if (!base && purge(true) != 0) base = static_cast<std::byte*>(os::map(bytes));
     if (!base) return retire_number(number), block_info{};
-    at(number).base.set(base);
-    at(number).bytes.set(bytes);
+    records_.at(number).base.set(base);
+    records_.at(number).bytes.set(bytes);
     zero = true;
   }
-  std::byte* const p = at_address(align_up(address(at(number).base.get()), alignment));
-  const std::size_t held = at(number).bytes.get();  // afterwards the record belongs to the block's user
+  std::byte* const p = at_address(align_up(address(records_.at(number).base.get()), alignment));
+  records_.at(number).asked.set(asked);
+  const std::size_t held = records_.at(number).bytes.get();  // afterwards the record belongs to the block's user
   if (!publish(number, address(p))) return unmap(number), block_info{};
   count_live(held);
   return {p, zero};
@@ -94,7 +81,7 @@ void huge_blocks::count_live(std::size_t change) noexcept {
 }
 
 void huge_blocks::unmap(std::uint32_t number) noexcept {
-  record& r = at(number);
+  record& r = records_.at(number);
   if (os::unmap(r.base.get(), r.bytes.get())) return retire_number(number);
   // The kernel cannot split its tables: drop the pages, and keep the addresses for the next block.
   os::discard_now(r.base.get(), r.bytes.get());
@@ -105,8 +92,8 @@ void huge_blocks::unmap(std::uint32_t number) noexcept {
 std::uint32_t huge_blocks::take_stuck(std::size_t bytes) noexcept {
   std::uint32_t fitting = 0;
   for (std::uint32_t n = stuck_.take_all(links()); n != 0;) {
-    const std::uint32_t next = at(n).next.load(order::relaxed);
-    if (fitting == 0 && at(n).bytes.get() >= bytes) {
+    const std::uint32_t next = records_.at(n).next.load(order::relaxed);
+    if (fitting == 0 && records_.at(n).bytes.get() >= bytes) {
       fitting = n;
     } else {
       unmap(n);
@@ -116,11 +103,19 @@ std::uint32_t huge_blocks::take_stuck(std::size_t bytes) noexcept {
   return fitting;
 }
 
+bool huge_blocks::is_cached(const void* p) const noexcept {
+  for (const auto& slot : cache_) {
+    const std::uint64_t v = slot.load(order::acquire);  // sync: huge-cache
+    if (v != 0 && records_.at(cached::number(v)).base.get() == p) return true;
+  }
+  return false;
+}
+
 bool huge_blocks::give(std::uint32_t number, const void* p) noexcept {
-  record& r = at(number);
+  record& r = records_.at(number);
   std::uintptr_t user = address(p);
   if (!r.user.cas(user, 0, order::acq_rel, order::relaxed)) return false;  // sync: huge-user
-  arena_.map().store(address(p), 0);
+  map_.store(address(p), 0);
   const std::size_t bytes = r.bytes.get();
   live_.fetch_sub(bytes, order::relaxed);
   const std::size_t cached_before = cached_.fetch_add(bytes, order::relaxed);
@@ -128,7 +123,7 @@ bool huge_blocks::give(std::uint32_t number, const void* p) noexcept {
     for (auto& slot : cache_) {
       std::uint64_t none = 0;
       if (slot.load(order::relaxed) != 0) continue;
-      const std::uint64_t entry = cached::make(number, bytes / arena_.page());
+      const std::uint64_t entry = cached::make(number, bytes / page_);
       if (slot.cas(none, entry, order::release, order::relaxed)) return true;  // sync: huge-cache
     }
   cached_.fetch_sub(bytes, order::relaxed);
@@ -137,37 +132,38 @@ bool huge_blocks::give(std::uint32_t number, const void* p) noexcept {
 }
 
 std::byte* huge_blocks::resize(std::uint32_t number, const void* p, std::size_t n) noexcept {
-  record& r = at(number);
-  const std::size_t page = arena_.page();
+  record& r = records_.at(number);
   const std::size_t before = address(p) - address(r.base.get());
-  if (n > PTRDIFF_MAX - before - page) return nullptr;
-  std::size_t bytes = align_up(n + before, page);
+  const std::size_t asked = n;
+  if (n < shortest) n = shortest;
+  if (n > PTRDIFF_MAX - before - page_) return nullptr;
+  std::size_t bytes = align_up(n + before, page_);
   const std::size_t old = r.bytes.get();
   // What fits and fills most of the mapping stays as it is: a block that grew has room to grow on.
-  if (bytes <= old && bytes > old - old / 4) return at_address(address(p));
+  if (bytes <= old && bytes > old - old / 4) return r.asked.set(asked), at_address(address(p));
   std::byte* base = r.base.get();
   if (!os::resize(base, old, bytes)) {
     // The new place is ours, and known to the map, before the pages go there: an address that is given up first may be
     // another thread's block a moment later.
     // A block that grows will grow again: an eighth more address space, which costs nothing until it is touched.
     const std::size_t exact = bytes;
-    bytes += bytes > old ? align_up(bytes / 8, page) : 0;
+    bytes += bytes > old ? align_up(bytes / 8, page_) : 0;
     base = static_cast<std::byte*>(os::reserve(bytes));
     if (!base) base = static_cast<std::byte*>(os::reserve(bytes = exact));
     if (!base) return nullptr;
-    if (!arena_.map().store(address(base) + before, arena::huge_mark | number))
-      return os::unmap(base, bytes), nullptr;
-    arena_.map().store(address(p), 0);
+    if (!map_.store(address(base) + before, radix_map::huge_mark | number)) return os::unmap(base, bytes), nullptr;
+    map_.store(address(p), 0);
     if (!os::move(r.base.get(), old, base, bytes)) {
-      arena_.map().store(address(base) + before, 0);
+      map_.store(address(base) + before, 0);
       os::unmap(base, bytes);
-      arena_.map().store(address(p), arena::huge_mark | number);  // the node is there: it cannot fail
+      map_.store(address(p), radix_map::huge_mark | number);  // the node is there: it cannot fail
       return nullptr;
     }
     r.base.set(base);
     r.user.store(address(base) + before, order::release);  // sync: huge-user
   }
   r.bytes.set(bytes);
+  r.asked.set(asked);
   count_live(bytes - old);
   return base + before;
 }
@@ -183,8 +179,8 @@ std::size_t huge_blocks::purge(bool all) noexcept {
       continue;
     }
     if (!slot.cas(v, 0, order::acquire, order::relaxed)) continue;  // sync: huge-cache
-    bytes += cached::pages(v) * arena_.page();
-    cached_.fetch_sub(cached::pages(v) * arena_.page(), order::relaxed);
+    bytes += cached::pages(v) * page_;
+    cached_.fetch_sub(cached::pages(v) * page_, order::relaxed);
     unmap(cached::number(v));
   }
   return bytes;

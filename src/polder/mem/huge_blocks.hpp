@@ -9,7 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <polder/mem/arena.hpp>
+#include <polder/base/bits.hpp>
+#include <polder/base/config.hpp>
+#include <polder/mem/radix_map.hpp>
+#include <polder/mem/record_table.hpp>
 #include <polder/sync/index_stack.hpp>
 
 namespace polder::mem {
@@ -24,8 +27,9 @@ class huge_blocks {
   // Bytes of zeroed memory, aligned to a cache line, for the directory of records; not touched before it is used.
   static constexpr std::size_t directory_bytes = 1024 * sizeof(void*);
 
-  huge_blocks(arena& a, std::byte* directory) noexcept
-      : arena_(a), record_blocks_(reinterpret_cast<atomic<record*>*>(directory)) {}
+  // `map` may hold other values beside: those of huge blocks are marked. Lengths are multiples of `page`.
+  huge_blocks(radix_map& map, std::size_t page, std::byte* directory) noexcept
+      : map_(map), page_(page), records_(directory) {}
 
   // At least n bytes at a multiple of `alignment`; null when the system refuses.
   block_info take(std::size_t n, std::size_t alignment) noexcept;
@@ -34,14 +38,30 @@ class huge_blocks {
   std::uint32_t find(const void* p) const noexcept;
   std::size_t usable(std::uint32_t number) const noexcept;
 
+  // Whether block `number` can have been asked for with n bytes. Its mapping may be much longer than n: none is shorter
+  // than `shortest`, and one from the cache has its own length.
+  bool suits(std::uint32_t number, std::size_t n) const noexcept {
+    return records_.at(number).asked.get() <= n && n <= usable(number);
+  }
+
+  // The block stays as it is, and its user means n bytes of it from now on.
+  void shrink(std::uint32_t number, std::size_t n) noexcept { records_.at(number).asked.set(n); }
+
   // Takes block `number` back. False: somebody else freed it first.
   bool give(std::uint32_t number, const void* p) noexcept;
+
+  // For messages: whether p began a block whose mapping is in the cache.
+  bool is_cached(const void* p) const noexcept;
 
   // Grows or shrinks in place or by moving pages: the new address, null if the system refuses (nothing changed).
   std::byte* resize(std::uint32_t number, const void* p, std::size_t n) noexcept;
 
   // Gives cached mappings back that were there at the step before, or all. Bytes.
   std::size_t purge(bool all) noexcept;
+
+  // No block is shorter: the map knows one by the granule it begins in, so no two may begin in one. What is not touched
+  // costs no memory.
+  static constexpr std::size_t shortest = 64 * KiB;
 
   // Freed mappings beyond this many bytes are unmapped at once.
   static constexpr std::size_t cache_bytes = 32 * MiB;
@@ -55,6 +75,7 @@ class huge_blocks {
     atomic<std::uintptr_t> user;  // address of the live block, 0: none
     plain<std::byte*> base;       // of the mapping: written by whoever holds the number
     plain<std::size_t> bytes;     // of the mapping
+    plain<std::size_t> asked;     // by the block's user
     atomic<std::uint32_t> next;   // in a stack of numbers
   };
 
@@ -68,7 +89,6 @@ class huge_blocks {
     static std::size_t pages(std::uint64_t v) { return (v & ~aged_bit) >> 32; }
   };
 
-  record& at(std::uint32_t number) const noexcept;
   std::uint32_t new_number() noexcept;
   void retire_number(std::uint32_t number) noexcept;
   bool publish(std::uint32_t number, std::uintptr_t user) noexcept;
@@ -76,18 +96,14 @@ class huge_blocks {
   void unmap(std::uint32_t number) noexcept;
   std::uint32_t take_stuck(std::size_t bytes) noexcept;
   auto links() noexcept {
-    return [this](std::uint32_t n) -> atomic<std::uint32_t>& { return at(n).next; };
+    return [this](std::uint32_t n) -> atomic<std::uint32_t>& { return records_.at(n).next; };
   }
 
-  static constexpr std::uint32_t records_per_block = 1024;
-  static constexpr std::uint32_t max_blocks = directory_bytes / sizeof(void*);  // 2^20 huge blocks at a time
   static constexpr unsigned cache_slots = 32;
 
-  arena& arena_;
-  // record_blocks_ — tables of records, mapped one by one and never given back.
-  //   order  huge-records: the installing CAS publishes the zeroed table
-  atomic<record*>* record_blocks_;
-  atomic<std::uint32_t> numbers_{0};  // handed out so far, 1 …
+  radix_map& map_;
+  std::size_t page_;
+  record_table<record, 1024, directory_bytes / sizeof(void*)> records_;  // 2^20 huge blocks at a time
   index_stack free_numbers_;
   index_stack stuck_;  // numbers of mappings that the system would not take back: empty of pages, used first
   // cache_ — freed mappings.

@@ -21,7 +21,7 @@ using block_info = huge_blocks::block_info;
 
 struct huge : fresh_arena {
   explicit huge(std::size_t page = os::page_size()) : fresh_arena(4 * grain_size, 0, page) {}
-  huge_blocks blocks{it, directory()};
+  huge_blocks blocks{it.map(), it.page(), directory()};
   ~huge() { blocks.purge(true); }
 
   bool free(const void* p) {
@@ -56,6 +56,37 @@ TEST(huge_blocks, a_block_is_as_long_as_asked_zero_and_found_by_its_beginning_al
     EXPECT_EQ(0u, h.blocks.live_bytes());
     h.blocks.purge(true);
   }
+}
+
+TEST(huge_blocks, short_ones_are_told_apart_too) {
+  huge h;
+  std::vector<std::byte*> all;
+  for (int i = 0; i < 50; ++i) {
+    all.push_back(h.blocks.take(i % 2 ? 100 : 20 * KiB, 16).p);
+    ASSERT_NE(nullptr, all.back());
+  }
+  std::byte* const long_one = h.blocks.take(MiB, 16).p;
+  all.push_back(h.blocks.resize(h.blocks.find(long_one), long_one, 100));
+  all.push_back(h.blocks.take(100, 16).p);
+  for (std::byte* p : all) EXPECT_NE(0u, h.blocks.find(p));
+  for (std::byte* p : all) EXPECT_TRUE(h.free(p));
+}
+
+TEST(huge_blocks, a_size_suits_that_was_asked_or_is_held_however_long_the_mapping) {
+  huge h;
+  constexpr std::size_t longer = huge_blocks::shortest + huge_blocks::shortest / 4;
+  const block_info first = h.blocks.take(longer, 16);
+  ASSERT_TRUE(h.free(first.p));
+  const block_info cached = h.blocks.take(100, 16);
+  const std::uint32_t number = h.blocks.find(cached.p);
+  ASSERT_EQ(longer, h.blocks.usable(number));
+  EXPECT_FALSE(h.blocks.suits(number, 99));
+  EXPECT_TRUE(h.blocks.suits(number, 100));
+  EXPECT_TRUE(h.blocks.suits(number, longer));
+  EXPECT_FALSE(h.blocks.suits(number, longer + 1));
+  h.blocks.shrink(number, 50);
+  EXPECT_TRUE(h.blocks.suits(number, 50));
+  EXPECT_TRUE(h.free(cached.p));
 }
 
 TEST(huge_blocks, what_the_system_refuses_is_null_and_costs_nothing) {
@@ -193,6 +224,7 @@ TEST(huge_blocks, resize_keeps_the_contents_wherever_it_goes) {
     }
     ASSERT_NE(0u, h.blocks.find(q));
     ASSERT_GE(h.usable(q), wanted);
+    ASSERT_TRUE(h.blocks.suits(h.blocks.find(q), wanted) && !h.blocks.suits(h.blocks.find(q), wanted - 1));
     ASSERT_EQ(h.usable(q), h.blocks.live_bytes());
     for (std::size_t i = 0; i < std::min(n, wanted); i += os::page_size()) ASSERT_EQ(at(i), q[i]) << i;
     for (std::size_t i = align_up(std::min(n, wanted), os::page_size()); i < wanted; i += os::page_size()) {

@@ -20,6 +20,10 @@ class radix_map {
  public:
   // Bytes of zeroed memory, aligned to a cache line, that a map needs at `root`; it is not touched before it is used.
   static constexpr std::size_t root_bytes = (std::size_t{1} << (57 - grain_shift - 30)) * sizeof(void*);
+
+  // Extra chunks and huge blocks share one map: a marked value is the number of a huge block.
+  static constexpr std::uint32_t huge_mark = 0x8000'0000;
+
   explicit radix_map(std::byte* root) noexcept : root_(reinterpret_cast<atomic<middle*>*>(root)) {}
 
   // 0 where nothing was stored.

@@ -1,0 +1,66 @@
+#pragma once
+// record_table — records by number, in tables that are mapped as they are needed and never given back: whoever once had
+// a number may look at its record for ever.
+//
+//   progress   at() wait-free; add() lock-free
+//   in malloc  yes: one system call a table
+//   invariant  every number in [1, made()] has its record, which was all-zero when the number was handed out
+#include <cstddef>
+#include <cstdint>
+
+#include <polder/base/align.hpp>
+#include <polder/os/pages.hpp>
+#include <polder/sync/atomic.hpp>
+
+namespace polder::mem {
+
+template <class Record, std::uint32_t per_table, std::uint32_t tables>
+class record_table {
+ public:
+  // Bytes of zeroed memory, aligned to a cache line, for the directory; not touched before it is used.
+  static constexpr std::size_t directory_bytes = tables * sizeof(void*);
+
+  explicit record_table(std::byte* directory) noexcept
+      : directory_(reinterpret_cast<atomic<Record*>*>(directory)) {}
+
+  Record& at(std::uint32_t number) const noexcept {
+    return directory_[number / per_table].load(order::acquire)[number % per_table];  // sync: record-table
+  }
+
+  std::uint32_t made() const noexcept { return made_.load(order::acquire); }  // sync: record-table
+
+  // A number that nobody had before; 0: all are in use, or the system refuses.
+  std::uint32_t add() noexcept {
+    std::uint32_t number = made_.load(order::relaxed);
+    do {
+      if (number + 1 >= std::uint64_t{per_table} * tables) return 0;
+      atomic<Record*>& slot = directory_[(number + 1) / per_table];
+      Record* known = slot.load(order::acquire);  // sync: record-table
+      if (!known) {
+        const std::size_t bytes = align_up(per_table * sizeof(Record), os::page_size());
+        auto* fresh = static_cast<Record*>(os::map(bytes));
+        if (!fresh) return 0;
+        if (!slot.cas(known, fresh, order::acq_rel, order::acquire)) os::unmap(fresh, bytes);  // sync: record-table
+      }
+    } while (!made_.cas(number, number + 1, order::release, order::relaxed));  // sync: record-table
+    return number + 1;
+  }
+
+  // Bytes mapped for tables.
+  std::size_t bytes() const noexcept {
+    const std::uint32_t n = made();
+    return n == 0 ? 0 : (n / per_table + 1) * align_up(per_table * sizeof(Record), os::page_size());
+  }
+
+ private:
+  // directory_ — the tables.
+  //   written by  whoever needs the first number of one, by CAS; never cleared
+  //   read by     anyone who has a number
+  //   order       record-table: the installing CAS publishes the zeroed table, and so does the count, to those who
+  //                 walk all numbers
+  //   ABA         no: a slot changes once, the count only grows
+  atomic<Record*>* directory_;
+  atomic<std::uint32_t> made_;
+};
+
+}  // namespace polder::mem
