@@ -101,6 +101,7 @@ struct polder_statistics {
   uint64_t spans;        /* count: spans in use */
   uint64_t refills;      /* count: times a thread went for a new span */
   uint64_t remote_frees; /* count: blocks freed by another thread than their owner */
+  uint64_t posts;        /* count: lists in which such blocks went home, where a heap sends them in lists */
 };
 
 /* 0: *into is filled as far as into->size says. EINVAL: into is NULL or into->size is too small to be one. */

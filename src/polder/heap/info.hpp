@@ -9,8 +9,9 @@ struct heap_info {
   std::string_view title;
   std::string_view paper;  // authors, where
   int year;
-  std::string_view summary;   // one sentence
-  std::string_view progress;  // of malloc and free: wait-free, lock-free, blocking
+  std::string_view summary;        // one sentence
+  std::string_view progress;       // of malloc and free: wait-free, lock-free, blocking
+  std::string_view sheet_of = {};  // the heap that it is a variant of; empty: it is one itself
 };
 
 }  // namespace polder::heap

@@ -1,7 +1,11 @@
 #pragma once
 // options — what a user may ask of a heap at start. Plain data; heap/options_text.hpp reads and writes it as text.
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+
+#include <polder/heap/tunable.hpp>
 
 namespace polder::heap {
 
@@ -10,6 +14,9 @@ enum class release_policy : std::uint8_t {
   free
 };  // MADV_DONTNEED shows in RSS at once; MADV_FREE is cheaper
 enum class thp_policy : std::uint8_t { off, madvise, on };  // transparent huge pages for the arena
+enum class numa_policy : std::uint8_t { off, on };          // a thread's blocks lie on its node
+
+inline constexpr std::size_t longest_file = 200;
 
 struct options {
   std::size_t arena_size = 0;     // bytes of address space to reserve; 0: the ladder decides
@@ -17,11 +24,23 @@ struct options {
   std::uint32_t decay_ms = 1000;  // how long freed memory stays before it is returned; 0: at once
   release_policy release = release_policy::dontneed;
   thp_policy thp = thp_policy::off;
-  bool populate = true;  // prefault classes that grow
-  bool verbose = false;  // one line at start with the effective options
-  bool stats = false;    // statistics at exit
+  numa_policy numa = numa_policy::off;
+  bool populate = true;                                 // prefault classes that grow
+  bool verbose = false;                                 // one line at start with the effective options
+  bool stats = false;                                   // statistics at exit
+  std::array<char, longest_file + 1> timeline = {};     // the file of slow paths, ended by zeros; empty: none
+  std::uint32_t timeline_events = 100'000;              // a thread
+  std::uint64_t timeline_at_least = 0;                  // nanoseconds; shorter ones are only counted
+  std::array<std::uint64_t, most_tunables> tuned = {};  // a heap's own, in the order of its tunables
 
   friend bool operator==(const options&, const options&) = default;
 };
+
+// What a heap with these tunables does when nobody asks for anything else.
+constexpr options defaults(std::span<const tunable> own) {
+  options o;
+  for (std::size_t i = 0; i < own.size(); ++i) o.tuned[i] = own[i].value;
+  return o;
+}
 
 }  // namespace polder::heap

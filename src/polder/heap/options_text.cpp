@@ -56,6 +56,7 @@ bool read_word(text value, const text (&words)[n], E& into) {
 
 constexpr text release_words[] = {"dontneed", "free"};  // as release_policy counts
 constexpr text thp_words[] = {"off", "madvise", "on"};  // as thp_policy counts
+constexpr text numa_words[] = {"off", "on"};            // as numa_policy counts
 constexpr text size_form = "a number of bytes, K, M, G or T";
 constexpr text switch_form = "0 or 1";
 
@@ -70,6 +71,20 @@ bool read_decay(text value, options& o) {
   std::uint64_t n = 0;
   if (!read_number(value, n) || n > std::numeric_limits<std::uint32_t>::max()) return false;
   o.decay_ms = std::uint32_t(n);
+  return true;
+}
+
+bool read_events(text value, options& o) {
+  std::uint64_t n = 0;
+  if (!read_number(value, n) || n < 1 || n > 100'000'000) return false;
+  o.timeline_events = std::uint32_t(n);
+  return true;
+}
+
+bool read_file(text value, std::array<char, longest_file + 1>& into) {
+  if (value.size() > longest_file) return false;
+  into = {};
+  value.copy(into.data(), value.size());
   return true;
 }
 
@@ -92,20 +107,56 @@ unsigned distance(text key, text name) {
   return std::min(edit_distance(key, name), edit_distance(key, first(name, key.size())) + 1);
 }
 
-const option_key& nearest(text key) {
+// The name that a user most likely meant, and what it takes.
+struct guess {
+  text name, takes;
+};
+
+guess nearest(text key, std::span<const tunable> own) {
   char small[32];
   const text lower{small, std::min(key.size(), sizeof small)};
   for (std::size_t i = 0; i < lower.size(); ++i)
     small[i] = char(key[i] >= 'A' && key[i] <= 'Z' ? key[i] | 0x20 : key[i]);
-  return *std::min_element(
-      std::begin(option_keys), std::end(option_keys),
-      [&](const option_key& a, const option_key& b) { return distance(lower, a.name) < distance(lower, b.name); });
+  guess best;
+  unsigned least = std::numeric_limits<unsigned>::max();
+  const auto consider = [&](text name, text takes) {
+    const unsigned d = distance(lower, name);
+    if (d < least) least = d, best = {name, takes};
+  };
+  for (const option_key& k : option_keys) consider(k.name, k.takes);
+  for (const tunable& t : own) consider(t.name, t.takes);
+  return best;
+}
+
+bool read_tunable(text value, const tunable& t, std::uint64_t& into) {
+  std::uint64_t n = 0;
+  switch (t.is) {
+    case tunable::form::number:
+      if (!read_number(value, n)) return false;
+      break;
+    case tunable::form::bytes: {
+      std::size_t size = 0;
+      if (!read_size(value, size)) return false;
+      n = size;
+      break;
+    }
+    case tunable::form::word: {
+      const auto* const end = t.words + t.most + 1;
+      const auto* const found = std::find(t.words, end, value);
+      if (found == end) return false;
+      n = std::uint64_t(found - t.words);
+      break;
+    }
+  }
+  if (n < t.least || n > t.most) return false;
+  into = n;
+  return true;
 }
 
 }  // namespace
 
 // clang-format off
-constinit const option_key option_keys[8] = {
+constinit const option_key option_keys[12] = {
     {"arena_size", size_form,
      [](text v, options& o) noexcept { return read_size(v, o.arena_size); },
      [](out& to, const options& o) noexcept { write_size(to, o.arena_size); }},
@@ -121,6 +172,9 @@ constinit const option_key option_keys[8] = {
     {"thp", "off, madvise or on",
      [](text v, options& o) noexcept { return read_word(v, thp_words, o.thp); },
      [](out& to, const options& o) noexcept { to << thp_words[unsigned(o.thp)]; }},
+    {"numa", "off or on",
+     [](text v, options& o) noexcept { return read_word(v, numa_words, o.numa); },
+     [](out& to, const options& o) noexcept { to << numa_words[unsigned(o.numa)]; }},
     {"populate", switch_form,
      [](text v, options& o) noexcept { return read_switch(v, o.populate); },
      [](out& to, const options& o) noexcept { to << unsigned(o.populate); }},
@@ -130,6 +184,15 @@ constinit const option_key option_keys[8] = {
     {"stats", switch_form,
      [](text v, options& o) noexcept { return read_switch(v, o.stats); },
      [](out& to, const options& o) noexcept { to << unsigned(o.stats); }},
+    {"timeline", "a file's name, 200 letters at most",
+     [](text v, options& o) noexcept { return read_file(v, o.timeline); },
+     [](out& to, const options& o) noexcept { to << o.timeline.data(); }},
+    {"timeline_events", "how many a thread keeps, 1 to 100000000",
+     [](text v, options& o) noexcept { return read_events(v, o); },
+     [](out& to, const options& o) noexcept { to << o.timeline_events; }},
+    {"timeline_at_least", "nanoseconds",
+     [](text v, options& o) noexcept { return read_number(v, o.timeline_at_least); },
+     [](out& to, const options& o) noexcept { to << o.timeline_at_least; }},
 };
 // clang-format on
 
@@ -153,7 +216,15 @@ unsigned edit_distance(std::string_view a, std::string_view b) noexcept {
   return rows[a.size() % 3][b.size()];
 }
 
-option_error read_options(std::string_view all, options& into) noexcept {
+void write_value(os::line_text& to, const tunable& t, std::uint64_t value) noexcept {
+  switch (t.is) {
+    case tunable::form::number: to << value; break;
+    case tunable::form::bytes: write_size(to, value); break;
+    case tunable::form::word: to << t.words[value]; break;
+  }
+}
+
+option_error read_options(std::string_view all, options& into, std::span<const tunable> own) noexcept {
   while (!all.empty()) {
     const std::size_t comma = std::min(all.find(','), all.size());
     const text pair = trimmed(first(all, comma));
@@ -164,8 +235,17 @@ option_error read_options(std::string_view all, options& into) noexcept {
     const text value = trimmed(without_first(pair, equals + 1));
     const auto found = std::find_if(std::begin(option_keys), std::end(option_keys),
                                     [&](const option_key& k) { return k.name == key; });
-    if (found == std::end(option_keys)) return {option_error::unknown_key, key, value, &nearest(key)};
-    if (!found->read(value, into)) return {option_error::bad_value, key, value, found};
+    if (found != std::end(option_keys)) {
+      if (!found->read(value, into)) return {option_error::bad_value, key, value, found->name, found->takes};
+      continue;
+    }
+    const auto tuned = std::find_if(own.begin(), own.end(), [&](const tunable& t) { return t.name == key; });
+    if (tuned == own.end()) {
+      const guess meant = nearest(key, own);
+      return {option_error::unknown_key, key, value, meant.name, meant.takes};
+    }
+    if (!read_tunable(value, *tuned, into.tuned[std::size_t(tuned - own.begin())]))
+      return {option_error::bad_value, key, value, tuned->name, tuned->takes};
   }
   return {};
 }
@@ -173,20 +253,27 @@ option_error read_options(std::string_view all, options& into) noexcept {
 void describe(os::line_text& to, const option_error& error) noexcept {
   constexpr std::size_t shown = 80;  // of what the user wrote
   if (error.what == option_error::unknown_key) {
-    to << "unknown option \"" << first(error.key, shown) << "\" (did you mean \"" << error.near->name << "\"?)";
+    to << "unknown option \"" << first(error.key, shown) << "\" (did you mean \"" << error.near << "\"?)";
   } else if (error.what == option_error::bad_value) {
-    to << "bad value \"" << first(error.value, shown) << "\" for option \"" << error.near->name << "\": it takes "
-       << error.near->takes;
+    to << "bad value \"" << first(error.value, shown) << "\" for option \"" << error.near << "\": it takes "
+       << error.takes;
   }
 }
 
-void write_options(os::line_text& to, const options& from) noexcept {
+void write_options(os::line_text& to, const options& from, std::span<const tunable> own) noexcept {
   bool first = true;
-  for (const option_key& key : option_keys) {
+  const auto next = [&](text name) {
     if (!first) to << ',';
     first = false;
-    to << key.name << '=';
+    to << name << '=';
+  };
+  for (const option_key& key : option_keys) {
+    next(key.name);
     key.write(to, from);
+  }
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    next(own[i].name);
+    write_value(to, own[i], from.tuned[i]);
   }
 }
 

@@ -27,16 +27,21 @@ TEST(options_text, nothing_means_the_defaults) {
 }
 
 TEST(options_text, every_key) {
-  const options o =
-      read("arena_size=3G,page_size=64K,decay_ms=0,release=free,thp=madvise,populate=0,verbose=1,stats=1");
+  const options o = read(
+      "arena_size=3G,page_size=64K,decay_ms=0,release=free,thp=madvise,numa=on,populate=0,verbose=1,stats=1,"
+      "timeline=/tmp/a file,timeline_events=7,timeline_at_least=1000");
   EXPECT_EQ(o.arena_size, 3 * GiB);
   EXPECT_EQ(o.page_size, 64 * KiB);
   EXPECT_EQ(o.decay_ms, 0u);
   EXPECT_EQ(o.release, release_policy::free);
   EXPECT_EQ(o.thp, thp_policy::madvise);
+  EXPECT_EQ(o.numa, numa_policy::on);
   EXPECT_FALSE(o.populate);
   EXPECT_TRUE(o.verbose);
   EXPECT_TRUE(o.stats);
+  EXPECT_STREQ("/tmp/a file", o.timeline.data());
+  EXPECT_EQ(o.timeline_events, 7u);
+  EXPECT_EQ(o.timeline_at_least, 1000u);
 }
 
 TEST(options_text, blanks_case_of_suffixes_and_order) {
@@ -47,8 +52,8 @@ TEST(options_text, blanks_case_of_suffixes_and_order) {
 }
 
 TEST(options_text, what_is_written_reads_back) {
-  for (const char* text :
-       {"", "arena_size=1000,decay_ms=4294967295", "release=free,thp=on,stats=1", "page_size=1M"}) {
+  for (const char* text : {"", "arena_size=1000,decay_ms=4294967295", "release=free,thp=on,numa=on,stats=1",
+                           "page_size=1M", "timeline=a,timeline_at_least=5"}) {
     const options before = read(text);
     os::line_text written;
     write_options(written, before);
@@ -70,11 +75,36 @@ TEST(options_text, a_bad_value_says_what_it_takes) {
   EXPECT_EQ(complaint("decay_ms=soon"),
             "bad value \"soon\" for option \"decay_ms\": it takes milliseconds, 0 to 4294967295");
   EXPECT_EQ(complaint("stats"), "bad value \"\" for option \"stats\": it takes 0 or 1");
-  for (const char* text :
-       {"decay_ms=4294967296", "decay_ms=-1", "decay_ms=1s", "arena_size=K", "arena_size=1KK",
-        "arena_size=18446744073709551616", "arena_size=16777216T", "arena_size=", "page_size=5000", "page_size=2K",
-        "page_size=2M", "thp=always", "thp=", "release=never", "populate=2", "verbose=yes", "stats=01"})
+  for (const char* text : {"decay_ms=4294967296",
+                           "decay_ms=-1",
+                           "decay_ms=1s",
+                           "arena_size=K",
+                           "arena_size=1KK",
+                           "arena_size=18446744073709551616",
+                           "arena_size=16777216T",
+                           "arena_size=",
+                           "page_size=5000",
+                           "page_size=2K",
+                           "page_size=2M",
+                           "thp=always",
+                           "thp=",
+                           "numa=1",
+                           "release=never",
+                           "populate=2",
+                           "verbose=yes",
+                           "stats=01",
+                           "timeline_events=0",
+                           "timeline_events=100000001",
+                           "timeline_at_least=1us"})
     EXPECT_NE(complaint(text).find("bad value"), std::string::npos) << text;
+}
+
+TEST(options_text, a_files_name_fits_or_is_refused) {
+  EXPECT_EQ(std::string(longest_file, 'x'), read("timeline=" + std::string(longest_file, 'x')).timeline.data());
+  EXPECT_NE(complaint("timeline=" + std::string(longest_file + 1, 'x')).find("it takes a file's name, 200 letters"),
+            std::string::npos);
+  EXPECT_EQ(read("timeline=long,timeline=b").timeline, read("timeline=b").timeline);
+  EXPECT_EQ(read("timeline=b,timeline="), options{});
 }
 
 TEST(options_text, reading_stops_at_the_first_mistake) {
@@ -82,6 +112,45 @@ TEST(options_text, reading_stops_at_the_first_mistake) {
   EXPECT_EQ(read_options("decay_ms=5,thp=huge,stats=1", o).what, option_error::bad_value);
   EXPECT_EQ(o.decay_ms, 5u);
   EXPECT_FALSE(o.stats);
+}
+
+// ---- options that only one heap has
+
+constexpr std::string_view models[] = {"thread", "core"};
+constexpr tunable own[] = {number("reuse_percent", "0 to 100", 0, 100, 80),
+                           bytes("span_size", "2M to 128M", 2 * MiB, 128 * MiB, 2 * MiB),
+                           word("lab", "thread or core", models, 0)};
+
+std::string own_complaint(std::string_view text) {
+  options o = defaults(own);
+  os::line_text line;
+  describe(line, read_options(text, o, own));
+  return std::string(line.text());
+}
+
+TEST(tunables, have_defaults_and_are_read_and_written_beside_the_others) {
+  options o = defaults(own);
+  EXPECT_EQ(80u, o.tuned[0]);
+  EXPECT_EQ(option_error::none, read_options("lab=core,decay_ms=7,reuse_percent=100,span_size=4M", o, own).what);
+  EXPECT_EQ(100u, o.tuned[0]);
+  EXPECT_EQ(4 * MiB, o.tuned[1]);
+  EXPECT_EQ(1u, o.tuned[2]);
+  EXPECT_EQ(7u, o.decay_ms);
+  os::line_text written;
+  write_options(written, o, own);
+  EXPECT_NE(std::string_view::npos, written.text().find(",reuse_percent=100,span_size=4M,lab=core"));
+  options again = defaults(own);
+  EXPECT_EQ(option_error::none, read_options(written.text(), again, own).what);
+  EXPECT_EQ(o, again);
+}
+
+TEST(tunables, mistakes_are_told_as_with_the_others) {
+  EXPECT_EQ(own_complaint("reuse_percent=101"),
+            "bad value \"101\" for option \"reuse_percent\": it takes 0 to 100");
+  EXPECT_EQ(own_complaint("lab=socket"), "bad value \"socket\" for option \"lab\": it takes thread or core");
+  EXPECT_EQ(own_complaint("span_size=1M"), "bad value \"1M\" for option \"span_size\": it takes 2M to 128M");
+  EXPECT_EQ(own_complaint("span_sise=4M"), "unknown option \"span_sise\" (did you mean \"span_size\"?)");
+  EXPECT_NE(complaint("lab=core").find("unknown option"), std::string::npos) << "of another heap";
 }
 
 TEST(options_text, edit_distance) {

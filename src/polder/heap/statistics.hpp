@@ -24,6 +24,7 @@ struct statistics {
   std::uint64_t spans = 0;         // spans in use
   std::uint64_t refills = 0;       // times a thread went for a new span
   std::uint64_t remote_frees = 0;  // blocks freed by another thread than their owner
+  std::uint64_t posts = 0;         // lists in which such blocks went home
 };
 
 }  // namespace polder::heap

@@ -57,6 +57,7 @@ POLDER_PUBLIC int polder_read_statistics(struct polder_statistics* into) noexcep
       .spans = s.spans,
       .refills = s.refills,
       .remote_frees = s.remote_frees,
+      .posts = s.posts,
   };
   std::memcpy(into, &all, all.size);
   return 0;
@@ -64,7 +65,7 @@ POLDER_PUBLIC int polder_read_statistics(struct polder_statistics* into) noexcep
 
 POLDER_PUBLIC size_t polder_options(char* buffer, size_t size) noexcept {
   os::line_text text;
-  write_options(text, instance.effective_options());
+  write_options(text, instance.effective_options(), own_options);
   if (size != 0) {
     const size_t copied = std::min(size - 1, text.text().size());
     std::memcpy(buffer, text.text().data(), copied);

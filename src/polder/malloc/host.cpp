@@ -6,6 +6,8 @@
 #include <polder/malloc/report.hpp>
 #include <polder/os/environ.hpp>
 #include <polder/os/print.hpp>
+#include <polder/os/timeline.hpp>
+#include <polder/os/topology.hpp>
 #include <polder/sync/atomic.hpp>
 
 namespace polder::face {
@@ -14,7 +16,7 @@ constinit thread_local thread_words this_thread{.lab = &host::nobody<heap_instan
 
 namespace {
 
-constinit heap::options options_;
+constinit heap::options options_ = heap::defaults(own_options);
 
 // The key whose destructor is the end of a thread; 0: none yet, else the key + 1.
 //   written by  the first thread that comes, by CAS
@@ -62,13 +64,20 @@ void after_fork_in_child() { instance.after_fork_child(); }
 const heap::options& host::configured() noexcept {
   if (os::secure_execution()) return options_;
   char spare[480];
-  const heap::option_error error = read_options(os::environment_variable("POLDER_OPTIONS", spare), options_);
+  const heap::option_error error =
+      read_options(os::environment_variable("POLDER_OPTIONS", spare), options_, own_options);
   if (error.what != heap::option_error::none) {
     {
       os::line line;
       line << "polder: POLDER_OPTIONS: ";
       describe(line, error);
     }
+    _exit(2);
+  }
+  const std::string_view machine = os::environment_variable("POLDER_TOPOLOGY", spare);
+  if (!os::topology::understands(machine)) {
+    os::line() << "polder: POLDER_TOPOLOGY: it takes SOCKETSxCPUS, as 2x48, or a directory in place of /sys, not \""
+               << machine << '"';
     _exit(2);
   }
   return options_;
@@ -84,8 +93,12 @@ void host::installed() noexcept {
   if (instance.effective_options().verbose) {
     os::line line;
     line << "polder: " POLDER_VERSION ", heap " << chosen_heap << ": ";
-    write_options(line, instance.effective_options());
+    write_options(line, instance.effective_options(), own_options);
   }
+  const heap::options& o = instance.effective_options();
+  if (o.timeline[0] != '\0')
+    static_cast<void>(os::timeline::start(
+        {.file = o.timeline.data(), .events_a_thread = o.timeline_events, .at_least_ns = o.timeline_at_least}));
 }
 
 }  // namespace polder::face

@@ -2,7 +2,8 @@
 // host — what the heap asks of the process it serves: a word for each thread, the options, the end of a thread, fork.
 //
 //   in malloc  yes; everything here is called from the heap's slow paths, except current_lab()
-//   TLS        initial-exec, 16 bytes: a preloaded library may count on that much, and one opened by dlopen too
+//   TLS        initial-exec, 16 bytes, and 16 of os/timeline.hpp: a preloaded library may count on that much, and one opened by
+//              dlopen too
 #include <cstdint>
 
 #include <polder/heap/options.hpp>

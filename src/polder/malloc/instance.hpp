@@ -21,6 +21,9 @@ inline constexpr std::string_view chosen_heap = POLDER_TEXT(POLDER_HEAP);
 
 using heap_instance = heap::named<chosen_heap, host>;
 
+// The options that it has and other heaps do not.
+inline constexpr auto own_options = heap::tunables_of<heap_instance>();
+
 [[gnu::visibility("hidden")]] extern constinit heap_instance instance;
 
 }  // namespace polder::face

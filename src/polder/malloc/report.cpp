@@ -30,6 +30,7 @@ constexpr fact<std::uint64_t> count_facts[] = {
     {"spans", &heap::statistics::spans, "in use"},
     {"refills", &heap::statistics::refills, "of a LAB"},
     {"remote_frees", &heap::statistics::remote_frees, "of another LAB's block"},
+    {"posts", &heap::statistics::posts, "of such blocks in lists"},
 };
 
 void write_element(report_text& to, std::string_view name, const auto& facts, const heap::statistics& s) {
@@ -49,7 +50,7 @@ void print_statistics() noexcept {
 
 void write_xml(report_text& to, const heap::statistics& s) noexcept {
   os::line_text options;
-  write_options(options, instance.effective_options());
+  write_options(options, instance.effective_options(), own_options);
   to << "<polder version=\"" POLDER_VERSION "\" heap=\"" << chosen_heap << "\" options=\"" << options.text()
      << "\">\n";
   write_element(to, "bytes", byte_facts, s);

@@ -3,6 +3,7 @@
 #include <polder/heap/polder/core.hpp>
 #include <polder/mem/misuse.hpp>
 #include <polder/os/pages.hpp>
+#include <polder/os/timeline.hpp>
 
 namespace polder::heap {
 
@@ -69,6 +70,18 @@ bool core::extend(lab& l, mem::span& s) noexcept {
 }
 
 void* core::refill(lab& l, unsigned c, bool* zero) noexcept {
+  if (os::timeline::on()) [[unlikely]]
+    return refill_told(l, c, zero);
+  return find_block(l, c, zero);
+}
+
+[[gnu::cold]] POLDER_NOINLINE void* core::refill_told(lab& l, unsigned c, bool* zero) noexcept {
+  const os::timeline::span told{os::timeline::kind::refill, c, classes::block_size[c]};
+  return find_block(l, c, zero);
+}
+
+// Twice in the code, so that a refill nobody records costs no more than the look whether one is.
+POLDER_ALWAYS_INLINE void* core::find_block(lab& l, unsigned c, bool* zero) noexcept {
   service(l);
   for (;;) {
     mem::span* s = l.hot[c];
@@ -95,10 +108,10 @@ void* core::refill(lab& l, unsigned c, bool* zero) noexcept {
 
 // A span of class c on a grain from the pool.
 mem::span* core::open_span(lab& l, unsigned c) noexcept {
-  mem::grain_pool::run r = grains_.take(1, l.hint);
+  mem::grain_pool::run r = grains_.take(1, l.hint, site_here());
   if (r.first == 0) {
     trim(&l);
-    r = grains_.take(1, l.hint);
+    r = grains_.take(1, l.hint, site_here());
     if (r.first == 0) return nullptr;
   }
   mem::span& s = arena_.spans()[r.first];

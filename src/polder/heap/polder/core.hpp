@@ -16,6 +16,7 @@
 #include <polder/mem/arena.hpp>
 #include <polder/mem/grain_pool.hpp>
 #include <polder/mem/huge_blocks.hpp>
+#include <polder/os/topology.hpp>
 #include <polder/sync/index_stack.hpp>
 
 namespace polder::heap {
@@ -69,7 +70,8 @@ class core {
   static constexpr unsigned max_labs = 1u << 20;
   lab& lab_at(mem::lab_number n) const noexcept;
   mem::lab_number labs_made() const noexcept { return labs_.load(order::acquire); }  // sync: lab-counted
-  lab* make_lab() noexcept;
+  lab* make_lab(mem::site s) noexcept;
+  lab* idle_lab(mem::site s) noexcept;
   lab* pop_idle(index_stack& from) noexcept;
   void push_idle(lab& l, bool with_spans) noexcept;
   bool adopt(lab& l) noexcept;
@@ -77,10 +79,18 @@ class core {
   void sweep(lab& l, left how) noexcept;  // sends the outbox, empties the inbox, gives empty spans back
   bool sweep_idle(lab& l) noexcept;       // the same for a LAB whose thread is elsewhere; false: it is busy
 
+  // ---- sites
+  bool by_node() const noexcept { return options_.numa == numa_policy::on; }
+  mem::site site_here() const noexcept {
+    return by_node() ? mem::site_of_node(topology_.node_of(topology_.current_cpu())) : mem::no_site;
+  }
+
   // ---- spans
   mem::grain number_of(const mem::span& s) const noexcept { return mem::grain(&s - arena_.spans()); }
   void* allocate_class(lab& l, unsigned c, bool* zero) noexcept;
   void* refill(lab& l, unsigned c, bool* zero) noexcept;
+  void* refill_told(lab& l, unsigned c, bool* zero) noexcept;
+  void* find_block(lab& l, unsigned c, bool* zero) noexcept;
   void* pop(lab& l, mem::span& s) noexcept;
   bool extend(lab& l, mem::span& s) noexcept;
   mem::span* open_span(lab& l, unsigned c) noexcept;
@@ -108,6 +118,10 @@ class core {
   void drain(lab& l, chain& strays) noexcept;
   void drain_own(lab& l) noexcept;
   void post(mem::lab_number owner, mem::block* first, mem::block* last, std::uint32_t bytes) noexcept;
+  void post_list(lab& from, const outbox::list& list) noexcept {
+    ++from.posts;
+    post(list.owner, list.first, list.last, list.bytes);
+  }
   void post_to(mem::lab_number owner, mem::block* first, mem::block* last, std::uint32_t bytes,
                chain& strays) noexcept;
   void deliver(chain& strays) noexcept;
@@ -120,6 +134,7 @@ class core {
   had allocate_large(lab& l, std::size_t n, std::size_t alignment) noexcept;
   had try_large(mem::chunk_number& hint, std::size_t n, std::size_t alignment) noexcept;
   void* try_in_place(const void* p, std::size_t n) noexcept;
+  void note_asked(const void* p, std::size_t n) noexcept;
 
   void decay() noexcept;
 
@@ -136,14 +151,18 @@ class core {
   //          lab-counted (labs_): who counts a LAB has its grain; who reads the count finds it
   atomic<lab*>* lab_blocks_;
   alignas(false_sharing_range) atomic<std::uint32_t> labs_{0};  // made so far
-  index_stack idle_full_;                                       // without a thread, with spans
-  index_stack idle_empty_;                                      // without a thread, most without spans
+  struct idle_labs {
+    index_stack full;   // without a thread, with spans
+    index_stack empty;  // without a thread, most without spans
+  } idle_[mem::sites];  // by the LAB's site
 
   // ---- decay
   alignas(false_sharing_range) atomic<std::uint64_t> last_decay_;  // milliseconds
   atomic<std::uint32_t> step_;                                     // decay steps so far
   atomic<mem::chunk_number> purge_from_;                           // where the current step goes on
   atomic<std::uint32_t> sweep_from_;                               // the LAB it looks at next
+
+  os::topology topology_;  // read where by_node()
 };
 
 }  // namespace polder::heap

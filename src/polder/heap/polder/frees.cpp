@@ -2,6 +2,7 @@
 #include <polder/heap/polder/core.hpp>
 #include <polder/mem/misuse.hpp>
 #include <polder/os/heavy_fence.hpp>
+#include <polder/os/timeline.hpp>
 
 namespace polder::heap {
 
@@ -62,11 +63,13 @@ void core::free_remote(lab& l, std::uint32_t w, void* p) noexcept {
   ++l.remote_frees;
   l.swept.store(0, order::relaxed);
   l.out.add(mem::word::owner(w), static_cast<mem::block*>(p), classes::block_size[mem::word::cls(w)], l.secret,
-            [&](const outbox::list& list) { post(list.owner, list.first, list.last, list.bytes); });
+            [&](const outbox::list& list) { post_list(l, list); });
 }
 
 // Leaves a list of blocks with a LAB, and sees to it that somebody will find it there.
-void core::post(mem::lab_number owner, mem::block* first, mem::block* last, std::uint32_t bytes) noexcept {
+POLDER_NOINLINE void core::post(mem::lab_number owner, mem::block* first, mem::block* last,
+                                std::uint32_t bytes) noexcept {
+  const os::timeline::span told{os::timeline::kind::post, owner, bytes};
   chain strays;
   post_to(owner, first, last, bytes, strays);
   deliver(strays);
@@ -104,6 +107,7 @@ void core::deliver(chain& strays) noexcept {
 
 // Takes everything out of a LAB's inbox. What is not (any more) in one of its spans goes to `strays`.
 void core::drain(lab& l, chain& strays) noexcept {
+  const os::timeline::span told{os::timeline::kind::drain, l.number, l.in_bytes.load(order::relaxed)};
   l.in_bytes.store(0, order::relaxed);
   for (mem::block* b = l.in.take_all(); b != nullptr;) {
     if (!b->looks_free(secret_)) report_corrupted(b);
@@ -139,7 +143,7 @@ void core::service(lab& l) noexcept {
   l.seen.store(step_.load(order::relaxed), order::relaxed);
   note_opened(l);
   if (!l.in.empty()) drain_own(l);
-  l.out.flush_all([&](const outbox::list& list) { post(list.owner, list.first, list.last, list.bytes); });
+  l.out.flush_all([&](const outbox::list& list) { post_list(l, list); });
   decay();
 }
 
@@ -147,7 +151,7 @@ void core::report_free(const void* p) const noexcept {
   const mem::grain g = arena_.find(address(p));
   const bool odd = !is_aligned(address(p), min_alignment);
   if (g == 0) {
-    const bool known = (arena_.map().find(address(p)) & mem::arena::huge_mark) != 0;
+    const bool known = (arena_.map().find(address(p)) & mem::radix_map::huge_mark) != 0;
     mem::report(!known ? mem::misuse::foreign_pointer
                 : odd  ? mem::misuse::misaligned_free
                        : mem::misuse::invalid_free,
@@ -186,6 +190,10 @@ void core::report_corrupted(const void* p) const noexcept {
 
 void core::check_size(const void* p, std::size_t n) const noexcept {
   const std::size_t held = usable_size(p);
+  if (arena_.find(address(p)) == 0) {
+    if (!huge_.suits(huge_.find(p), n)) report_size(p);
+    return;
+  }
   if (n > held) report_size(p);
   if (n > held / 2) return;
   const std::size_t grown = mem::grains_for(n + n / 4) << mem::grain_shift;  // the room realloc leaves

@@ -47,11 +47,12 @@ struct alignas(false_sharing_range) lab {
   mem::grain owned;                        // first in the list of all spans
   std::uint32_t owned_count;
   mem::chunk_number hint;       // where it took or gave grains last
+  mem::site site;               // of the thread for which it was made; all of the LAB's threads are of it
   atomic<std::uint32_t> seen;   // decay step at the last slow path; others read it as a hint
   atomic<std::uint32_t> swept;  // nothing came since a sweep; the same
   outbox out;
   std::uint32_t beyond;  // allocations that the fast path did not serve
-  std::uint64_t refills, remote_frees;
+  std::uint64_t refills, remote_frees, posts;
 
   // ---- what others write
   alignas(false_sharing_range) inbox<mem::block> in;

@@ -29,11 +29,15 @@ core::core(const mem::arena::reservation& r, const options& o) noexcept
       heavy_fences_(os::register_heavy_fence()),
       arena_(r, r.start + front::map_at),
       grains_(arena_),
-      huge_(arena_, r.start + front::huge_at),
+      huge_(arena_.map(), r.page, r.start + front::huge_at),
       none_{},
       lab_blocks_(reinterpret_cast<atomic<lab*>*>(r.start + front::labs_at)) {
   options_.arena_size = r.arena_bytes;
   options_.page_size = r.page;
+  if (by_node()) {
+    topology_.read_configured();
+    if (topology_.nodes() == 1) options_.numa = numa_policy::off;  // and no more is asked
+  }
   if (o.thp != thp_policy::madvise) os::advise_huge_pages(arena_.base(), arena_.bytes(), o.thp == thp_policy::on);
 }
 
@@ -41,7 +45,7 @@ lab& core::lab_at(mem::lab_number n) const noexcept {
   return lab_blocks_[n / labs_per_grain].load(order::acquire)[n % labs_per_grain];  // sync: lab-made
 }
 
-lab* core::make_lab() noexcept {
+lab* core::make_lab(mem::site s) noexcept {
   mem::lab_number number = labs_.load(order::relaxed);
   do {
     if (number + 1 >= max_labs) return nullptr;
@@ -49,7 +53,7 @@ lab* core::make_lab() noexcept {
     lab* known = slot.load(order::acquire);  // sync: lab-made
     if (known) continue;
     mem::chunk_number anywhere = 0;
-    const mem::grain_pool::run r = grains_.take(1, anywhere);
+    const mem::grain_pool::run r = grains_.take(1, anywhere, s);
     if (r.first == 0) return nullptr;
     auto* const fresh = reinterpret_cast<lab*>(arena_.address_of(r.first));
     if (!r.zero) __builtin_memset(static_cast<void*>(fresh), 0, mem::grain_size);
@@ -65,6 +69,7 @@ lab* core::make_lab() noexcept {
   l.words = arena_.words();
   l.spans = arena_.spans();
   l.number = number;
+  l.site = s;
   note_opened(l);
   for (auto& s : l.direct) s = &none_;
   for (auto& s : l.hot) s = &none_;
@@ -84,17 +89,29 @@ lab* core::pop_idle(index_stack& from) noexcept {
 // when the caller held it, sends somebody on a detour.
 void core::push_idle(lab& l, bool with_spans) noexcept {
   const auto links = [this](std::uint32_t n) -> atomic<std::uint32_t>& { return lab_at(n).next_idle; };
-  (with_spans ? idle_full_ : idle_empty_).push(l.number, links);
+  idle_labs& idle = idle_[l.site];
+  (with_spans ? idle.full : idle.empty).push(l.number, links);
 }
 
-lab* core::acquire_lab() noexcept {
-  for (index_stack* from : {&idle_full_, &idle_empty_}) {
+// A LAB whose thread has ended, of the site. Null: none to be had.
+lab* core::idle_lab(mem::site s) noexcept {
+  idle_labs& idle = idle_[s];
+  for (index_stack* from : {&idle.full, &idle.empty}) {
     lab* const l = pop_idle(*from);
     if (!l) continue;
     if (l->door.try_acquire()) return l;
-    push_idle(*l, from == &idle_full_);  // being drained
+    push_idle(*l, from == &idle.full);  // being drained
   }
-  return make_lab();
+  return nullptr;
+}
+
+lab* core::acquire_lab() noexcept {
+  const mem::site s = site_here();
+  lab* l = idle_lab(s);
+  if (!l) l = make_lab(s);
+  // No memory for another: one of any site.
+  for (unsigned other = 0; !l && by_node() && other < mem::sites; ++other) l = idle_lab(mem::site(other));
+  return l;
 }
 
 void core::release_lab(lab& l) noexcept {
@@ -107,9 +124,9 @@ void core::release_lab(lab& l) noexcept {
   deliver(strays);
 }
 
-// Takes over the spans of a LAB without a thread. False: there was none to be had.
+// Takes over the spans of a LAB of the same site without a thread. False: there was none to be had.
 bool core::adopt(lab& l) noexcept {
-  lab* const o = pop_idle(idle_full_);
+  lab* const o = pop_idle(idle_[l.site].full);
   if (!o) return false;
   if (!o->door.try_drain()) return push_idle(*o, true), false;
   sweep(*o, left::dirty);  // its thread may have gone without: then spans are hot and the outbox is full
@@ -139,7 +156,7 @@ bool core::adopt(lab& l) noexcept {
 void core::sweep(lab& l, left how) noexcept {
   drain_own(l);
   for (unsigned c = 1; c <= classes::count; ++c) cool(l, c, how);
-  l.out.flush_all([&](const outbox::list& list) { post(list.owner, list.first, list.last, list.bytes); });
+  l.out.flush_all([&](const outbox::list& list) { post_list(l, list); });
   l.swept.store(1, order::relaxed);
 }
 
@@ -161,8 +178,10 @@ bool core::sweep_idle(lab& l) noexcept {
 void core::after_fork_child(lab* own) noexcept {
   const auto links = [this](std::uint32_t n) -> atomic<std::uint32_t>& { return lab_at(n).next_idle; };
   static_cast<void>(os::register_heavy_fence());
-  static_cast<void>(idle_full_.take_all(links));
-  static_cast<void>(idle_empty_.take_all(links));
+  for (idle_labs& idle : idle_) {
+    static_cast<void>(idle.full.take_all(links));
+    static_cast<void>(idle.empty.take_all(links));
+  }
   for (mem::lab_number n = 1; n <= labs_made(); ++n) {
     lab& l = lab_at(n);
     // A LAB whose thread was inside is torn, and so is one that was held; what lies in it stays where it is.

@@ -53,6 +53,8 @@ TEST(remote_free, reaches_the_owner_who_allocates_from_it_again) {
     for (void* p : held) h.free(p);
   });
   EXPECT_EQ(4 * per_span, h.now().remote_frees);
+  EXPECT_GE(h.now().posts, 1u);  // in lists
+  EXPECT_LE(h.now().posts, 4 * per_span / 2);
   std::set<void*> again;
   for (unsigned i = 0; i != 4 * per_span; ++i) again.insert(h.allocate(size));
   EXPECT_EQ(std::set<void*>(held.begin(), held.end()), again);

@@ -22,7 +22,7 @@ core::had core::try_large(mem::chunk_number& hint, std::size_t n, std::size_t al
   const std::size_t wanted = mem::grains_for(n < 1 ? 1 : n);
   const std::size_t slack = alignment > mem::grain_size ? alignment / mem::grain_size - 1 : 0;
   if (wanted + slack <= mem::grain_pool::longest) {
-    const mem::grain_pool::run r = grains_.take(unsigned(wanted + slack), hint);
+    const mem::grain_pool::run r = grains_.take(unsigned(wanted + slack), hint, site_here());
     if (r.first != 0) {
       std::byte* const start = arena_.address_of(r.first);
       std::byte* const p = at_address(align_up(address(start), alignment));
@@ -104,6 +104,12 @@ void* core::try_in_place(const void* p, std::size_t n) noexcept {
   return const_cast<void*>(p);
 }
 
+// Less than p's block holds is meant from now on. Runs of grains have no record of what was asked.
+void core::note_asked(const void* p, std::size_t n) noexcept {
+  if (const std::uint32_t number = arena_.find(address(p)) == 0 ? huge_.find(p) : 0; number != 0)
+    huge_.shrink(number, n);
+}
+
 void* core::reallocate(lab& l, void* p, std::size_t n) noexcept {
   if (void* const same = try_in_place(p, n)) return same;
   const std::size_t had = usable_size(p);
@@ -114,9 +120,14 @@ void* core::reallocate(lab& l, void* p, std::size_t n) noexcept {
     q = huge_.take(n, min_alignment).p;
   } else if (n > had && n > mem::size_class::stepped::largest) {
     q = allocate(l, n + n / 4);
+    if (q) note_asked(q, n);
   }
   if (!q) q = allocate(l, n);
-  if (!q) return n <= had ? p : nullptr;  // a shrink cannot fail
+  if (!q) {
+    if (n > had) return nullptr;
+    note_asked(p, n);  // a shrink cannot fail
+    return p;
+  }
   __builtin_memcpy(q, p, n < had ? n : had);
   deallocate(l, p);
   return q;

@@ -115,6 +115,7 @@ statistics core::read_statistics() const noexcept {
     s.threads += state == lab_state::running || state == lab_state::claimed;
     s.refills += glimpse(l.refills);
     s.remote_frees += glimpse(l.remote_frees);
+    s.posts += glimpse(l.posts);
   }
   return s;
 }
