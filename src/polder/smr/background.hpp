@@ -1,0 +1,56 @@
+#pragma once
+// background — a thread of a domain that frees what it is handed: the thesis's rival to amortized freeing (5.2).
+#include <pthread.h>
+
+#include <cstdint>
+
+#include <polder/os/futex.hpp>
+#include <polder/smr/bag.hpp>
+#include <polder/smr/free_watch.hpp>
+#include <polder/smr/ledger.hpp>
+#include <polder/smr/limbo.hpp>
+#include <polder/sync/atomic.hpp>
+
+namespace polder::smr {
+
+class background {
+ public:
+  explicit background(ledger& entries, free_watch* watch = nullptr) noexcept : ledger_(entries), watch_(watch) {}
+  background(const background&) = delete;
+  background& operator=(const background&) = delete;
+  ~background();
+
+  // Everything in the bag is the thread's. False: there is no thread and none can be made; the bag is the caller's.
+  [[nodiscard]] bool hand_over(bag<retired_object>& safe) noexcept;
+
+  // Returns when all that was handed over before has been freed. Not from the thread's own deleters.
+  void finish() noexcept;
+
+  const weights& count() const noexcept { return count_; }
+
+  // In a fork's child: the thread is gone; what it was about to free is its caller's in the bag, but for one object.
+  void after_fork(bag<retired_object>& left) noexcept;
+
+ private:
+  static void* run(void* self) noexcept;
+  void work() noexcept;
+
+  ledger& ledger_;
+  free_watch* const watch_;
+  owned_lock lock_;
+  bag<retired_object> queue_;  // under the lock
+  bool running_ = false;       // under the lock: there is a thread
+  bool stop_ = false;          // under the lock
+  pthread_t thread_{};
+
+  // work_: how often something was handed over, or the end was asked for; the thread sleeps on it. done_: the value of
+  // work_ up to which all is freed. work-done: the frees come before.
+  atomic<std::uint32_t> work_;
+  atomic<std::uint32_t> done_;
+
+  bag<retired_object> mine_;  // the thread's
+  chunk_stock<retired_object> stock_;
+  weights count_;
+};
+
+}  // namespace polder::smr

@@ -1,0 +1,161 @@
+// Drains: what each frees, and when; that adaptive keeps pace as its proof says.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include <polder/smr/all.hpp>
+#include <polder/smr/drain.hpp>
+#include <polder/smr/free_watch.hpp>
+
+namespace {
+
+using namespace polder;
+using namespace polder::smr;
+
+struct object {
+  std::uint64_t filling[4] = {};
+};
+struct huge {
+  std::size_t weight() const { return 1 << 20; }
+};
+
+using domain = debra::domain;
+using guard = debra::guard<1>;
+
+domain::options with(drain_policy drain) {
+  domain::options o{.drain = drain};
+  o.scheme.operations_a_check = o.scheme.operations_an_epoch =
+      1;  // so that a single thread's epoch moves with each guard
+  return o;
+}
+
+drain_policy by_name(std::string_view name) {
+  return std::find_if(std::begin(all_drains), std::end(all_drains), [&](const auto& d) { return d.name == name; })
+      ->policy;
+}
+
+void retire(domain& d, int n) {
+  guard g(d);
+  for (; n > 0; --n) g.retire(g.make<object>());
+}
+
+TEST(drains, have_names_and_summaries) {
+  for (const named_drain& d : all_drains) {
+    EXPECT_FALSE(d.name.empty());
+    EXPECT_FALSE(d.summary.empty());
+  }
+}
+
+TEST(drains, at_once_frees_a_batch_in_one_operation) {
+  domain d(with(by_name("at_once")));
+  retire(d, 1000);
+  std::uint64_t before = d.statistics().reclaimed;
+  EXPECT_EQ(before, 0u);
+  for (int n = 0; n != 10 && d.statistics().reclaimed == before; ++n) retire(d, 0);
+  EXPECT_EQ(d.statistics().reclaimed, 1000u);
+  d.drain();
+}
+
+TEST(drains, amortized_frees_as_many_an_operation_as_it_is_told) {
+  for (const unsigned each : {1u, 3u}) {
+    domain d(with({.how = drain_policy::way::amortized, .an_operation = each}));
+    retire(d, 900);
+    while (d.statistics().reclaimed == 0) retire(d, 0);
+    for (std::uint64_t before = d.statistics().reclaimed; before < 900; before += each) {
+      EXPECT_EQ(d.statistics().reclaimed, before);
+      retire(d, 0);
+    }
+    EXPECT_EQ(d.statistics().reclaimed, 900u);
+    d.drain();
+  }
+}
+
+TEST(drains, catch_up_frees_a_burst_above_its_limit) {
+  domain d(with({.how = drain_policy::way::catch_up, .catch_up_above = 100}));
+  retire(d, 1000);
+  while (d.statistics().reclaimed == 0) retire(d, 0);
+  EXPECT_GE(d.statistics().reclaimed, 950u);
+  EXPECT_LT(d.statistics().reclaimed, 960u);
+  d.drain();
+}
+
+TEST(drains, size_aware_frees_the_large_at_once) {
+  domain d(with(by_name("size_aware")));
+  {
+    guard g(d);
+    for (int n = 0; n != 100; ++n) g.retire(g.make<object>());
+    for (int n = 0; n != 100; ++n) g.retire(g.make<huge>());
+  }
+  while (d.statistics().reclaimed == 0) retire(d, 0);
+  EXPECT_GE(d.statistics().reclaimed_bytes, std::uint64_t{100} << 20);
+  EXPECT_LT(d.statistics().reclaimed, 110u);
+  d.drain();
+}
+
+TEST(drains, pooled_memory_is_what_is_made_next) {
+  domain d(with(by_name("pooled")));
+  const void* was;
+  {
+    guard g(d);
+    object* const o = g.make<object>();
+    was = o;
+    g.retire(o);
+  }
+  while (d.statistics().reclaimed == 0) retire(d, 0);
+  guard g(d);
+  object* const again = g.make<object>();
+  EXPECT_EQ(again, was);
+  g.unmake(again);
+}
+
+// Whatever the drain, each object's call is seen once, and ended by who began it. Pooled objects are freed by drain()
+// alone.
+TEST(drains, each_call_that_frees_is_seen) {
+  struct counting final : free_watch {
+    std::uint64_t before() noexcept override { return open.fetch_add(1, order::relaxed) + 1; }
+    void after(std::uint64_t before, std::size_t objects) noexcept override {
+      EXPECT_EQ(before, open.load(order::relaxed));
+      seen.fetch_add(objects, order::relaxed);
+    }
+    atomic<std::uint64_t> open, seen;
+  };
+  for (const named_drain& drain : all_drains) {
+    counting watch;
+    auto o = with(drain.policy);
+    o.watch = &watch;
+    domain d(o);
+    for (int i = 0; i != 20; ++i) retire(d, 10);
+    const std::uint64_t pooled = drain.name == "pooled" ? d.statistics().reclaimed : 0;
+    d.drain();
+    EXPECT_EQ(d.statistics().reclaimed, 200u);
+    EXPECT_EQ(watch.seen.load(order::relaxed), 200 - pooled) << drain.name;
+    EXPECT_EQ(drain.name == "pooled", pooled != 0) << drain.name;
+  }
+}
+
+TEST(drains, adaptive_keeps_pace) {
+  for (std::uint64_t seed = 1; seed != 40; ++seed) {
+    domain d(with(by_name("adaptive")));
+    std::uint64_t state = seed, most = 0, here = 0, epoch = 0;
+    const auto random = [&state] {
+      return state = state * 6364136223846793005u + 1442695040888963407u, state >> 33;
+    };
+    const std::uint64_t calm = 1 + random() % 30;  // bursts between pauses
+    for (int n = 0; n != 3000; ++n) {
+      const int burst = random() % calm == 0 ? int(random() % 200) : int(random() % 2);
+      {
+        guard g(d);
+        if (const std::uint64_t now = d.scheme().now(); now != epoch) epoch = now, here = 0;
+        for (int b = 0; b != burst; ++b) g.retire(g.make<object>());
+      }
+      here += burst;
+      most = std::max(most, here);
+      ASSERT_LE(d.statistics().unreclaimed(), 3 * most + 2) << "seed " << seed << ", operation " << n;
+    }
+    d.drain();
+  }
+}
+
+}  // namespace

@@ -1,0 +1,131 @@
+// token_ring under the model checker: what is freed after two arrivals is read by nobody, with members that are passed
+// over and one that joins late.
+#include <polder/smr/epoch/token_ring.hpp>
+
+#include "explore.hpp"
+#include "model_fences.hpp"
+
+namespace {
+
+using polder::atomic;
+using polder::order;
+using polder::plain;
+using polder::smr::token_ring;
+
+struct world {
+  token_ring ring;
+  token_ring::seat seats[3];
+  token_ring::place places[3];
+  atomic<int> here[3];  // members whose seats can be found, by place + 1
+  atomic<int> shared;
+  plain<int> object;
+  polder::model::fences fences;
+
+  void start(unsigned members) {
+    object.set(1);
+    shared.store(1, order::relaxed);
+    for (unsigned m = 0; m != members; ++m) join(m);
+  }
+  void join(unsigned self) {
+    places[self] = ring.join();
+    here[places[self]].store(int(self) + 1, order::release);
+  }
+  bool outside(token_ring::place place) {
+    const int who = here[place].load(order::acquire);
+    return who != 0 && !seats[who - 1].inside();
+  }
+
+  // An operation's beginning. True: the token arrived, and was passed on.
+  bool begin(unsigned self, bool look_at_others) {
+    seats[self].enter(fences);
+    token_ring::sight seen = ring.look();
+    if (seen.holder() != places[self]) {
+      if (!look_at_others) return false;
+      seen = ring.past_who_is_outside(places[self], fences, [this](token_ring::place p) { return outside(p); });
+      if (seen.holder() != places[self]) return false;
+    }
+    return ring.pass(seen);
+  }
+  void end(unsigned self) { seats[self].leave(); }
+
+  void read(unsigned self) {
+    begin(self, false);
+    if (shared.load(order::acquire) != 0) {
+      polder::model::pause_point();
+      POLDER_MODEL_CHECK(object.get() == 1);
+    }
+    end(self);
+  }
+
+  void unlink_and_free(unsigned self, int operations) {
+    int arrivals = begin(self, true);
+    const int tag = arrivals;
+    shared.store(0, order::release);
+    end(self);
+    for (int n = 0; n != operations; ++n) {
+      arrivals += begin(self, true);
+      if (arrivals >= tag + 2) {
+        object.set(2);
+        n = operations - 1;
+      }
+      end(self);
+    }
+  }
+};
+
+struct one_frees : rl::test_suite<one_frees, 2>, world {
+  void before() { start(2); }
+  void thread(unsigned self) {
+    if (self == 0) {
+      unlink_and_free(0, 3);
+    } else {
+      read(1);
+      read(1);
+    }
+  }
+};
+
+struct two_move_it : rl::test_suite<two_move_it, 3>, world {
+  void before() { start(3); }
+  void thread(unsigned self) {
+    if (self == 0) {
+      unlink_and_free(0, 3);
+    } else if (self == 1) {
+      read(1);
+    } else {
+      begin(2, true);
+      end(2);
+      begin(2, true);
+      end(2);
+    }
+  }
+};
+
+struct one_joins : rl::test_suite<one_joins, 2>, world {
+  void before() { start(1); }
+  void thread(unsigned self) {
+    if (self == 0) {
+      unlink_and_free(0, 3);
+    } else {
+      join(1);
+      read(1);
+    }
+  }
+};
+
+}  // namespace
+
+int main() {
+  using namespace polder::model;
+  bool ok = true;
+  for (const membarrier_world w : worlds) {
+    ok &= passes<one_frees>(
+        {.title = "a reader, one who frees", .how = search::bounded, .floor = 1000, .switches = 3, .world = w});
+    ok &= passes<one_frees>({.title = "a reader, one who frees", .executions = 60'000, .world = w});
+    ok &= passes<one_joins>(
+        {.title = "a reader that joins late", .how = search::bounded, .floor = 500, .switches = 3, .world = w});
+    ok &= passes<one_joins>({.title = "a reader that joins late", .executions = 60'000, .world = w});
+    ok &= passes<two_move_it>({.title = "two that move the token", .executions = 100'000, .world = w});
+  }
+  return ok ? 0 : 1;
+}

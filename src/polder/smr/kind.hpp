@@ -1,0 +1,66 @@
+#pragma once
+// kind — what must be known to free an object later, once for each pair of type and deleter.
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <type_traits>
+
+namespace polder::smr {
+
+struct kind {
+  std::size_t bytes;
+  std::size_t (*weigh)(const void*);  // null: every object of the kind weighs `bytes`. Constant through its life
+  void (*destroy)(void*) noexcept;    // the destructor alone; null: there is nothing to do. For heap blocks only
+  void (*reclaim)(void*) noexcept;    // the deleter
+  bool heap_block;                    // reclaim is destroy and ::operator delete of memory aligned as malloc's
+};
+
+// A type whose objects differ in size says how many bytes one takes: `std::size_t weight() const`.
+template <class T>
+concept weighs_itself = requires(const T& object) {
+  { object.weight() } -> std::convertible_to<std::size_t>;
+};
+
+namespace kinds {
+
+template <class T>
+constexpr auto weigher() -> std::size_t (*)(const void*) {
+  if constexpr (weighs_itself<T>)
+    return [](const void* p) -> std::size_t { return static_cast<const T*>(p)->weight(); };
+  else return nullptr;
+}
+
+template <class T>
+constexpr auto destructor() -> void (*)(void*) noexcept {
+  if constexpr (std::is_trivially_destructible_v<T>) return nullptr;
+  else return [](void* p) noexcept { std::destroy_at(static_cast<T*>(p)); };
+}
+
+}  // namespace kinds
+
+// A deleter is an empty, default-constructible type; what carries state goes into an object of its own (retire does it).
+template <class T, class Deleter>
+inline constexpr kind kind_of = {sizeof(T), kinds::weigher<T>(), nullptr,
+                                 [](void* p) noexcept { Deleter{}(static_cast<T*>(p)); }, false};
+
+// What make() makes: operator new's memory.
+template <class T>
+inline constexpr kind made_kind = {sizeof(T), kinds::weigher<T>(), kinds::destructor<T>(),
+                                   [](void* p) noexcept { delete static_cast<T*>(p); },
+                                   alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__};
+
+// std::default_delete means the same as make(): so it is the kind that can go back in batches.
+template <class T, class Deleter>
+constexpr const kind& kind_for() {
+  if constexpr (std::is_same_v<Deleter, std::default_delete<T>>) return made_kind<T>;
+  else return kind_of<T, Deleter>;
+}
+
+// An object that waits to be reclaimed.
+struct retired_object {
+  void* object;
+  const kind* of;
+  std::size_t weight() const { return of->weigh != nullptr ? of->weigh(object) : of->bytes; }
+};
+
+}  // namespace polder::smr

@@ -1,0 +1,125 @@
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include <polder/os/futex.hpp>
+#include <polder/os/print.hpp>
+#include <polder/smr/thread_slot.hpp>
+#include <polder/sync/atomic.hpp>
+
+namespace polder::smr {
+
+constinit thread_local thread_slot::number thread_slot::held_ = none;
+constinit thread_local bool thread_slot::fleeting_ = false;
+constinit thread_local unsigned char thread_slot::rounds_ = 0;
+
+// All mutable state of the registry: there is one of a process, as there is of its threads.
+struct thread_slot_state {
+  static constexpr unsigned bits = 64;
+
+  // A bit for each number: set, it is held.
+  //   written by  any thread, by fetch_or and fetch_and of its own bit
+  //   read by     any thread that looks for a number
+  //   order       slot-handover: what a number's last holder wrote is there for the next. All writes are RMWs
+  //   ABA         a bit has no history
+  atomic<std::uint64_t> held[(thread_slot::most + 1) / bits];
+
+  owned_lock watchers_lock;
+  thread_watcher* first = nullptr;  // under the lock
+  pthread_key_t key{};
+  bool has_key = false;
+
+  static thread_slot_state& process() {
+    static constinit thread_slot_state the;
+    return the;
+  }
+
+  thread_slot::number take_bit() {
+    for (unsigned word = 0; word != std::size(held); ++word) {
+      std::uint64_t now = held[word].load(order::relaxed);
+      if (word == 0) now |= 1;  // number 0 is none
+      while (~now != 0) {
+        const unsigned bit = unsigned(__builtin_ctzll(~now));
+        const std::uint64_t mask = std::uint64_t{1} << bit;
+        now = held[word].fetch_or(mask, order::acquire);  // sync: slot-handover
+        if ((now & mask) == 0) return word * bits + bit;
+        if (word == 0) now |= 1;
+      }
+    }
+    os::line() << "polder: more than " << thread_slot::most
+               << " threads at once use reclaimers: there is no number left";
+    ::abort();
+  }
+
+  void release_bit(thread_slot::number n) {
+    held[n / bits].fetch_and(~(std::uint64_t{1} << n % bits), order::release);  // sync: slot-handover
+  }
+
+  void end(thread_slot::number n) {
+    {
+      const os::holding watchers(watchers_lock);
+      for (thread_watcher* w = first; w != nullptr; w = w->next_) w->thread_ended(n);
+    }
+    release_bit(n);
+  }
+
+  static void end_of_thread(void*) {
+    if (thread_slot::rounds_ != 255) ++thread_slot::rounds_;
+    const thread_slot::number n = thread_slot::held_;
+    thread_slot::held_ = thread_slot::none;
+    if (n != thread_slot::none) process().end(n);
+  }
+
+  static void before_fork() { os::lock(process().watchers_lock); }
+  static void after_fork_in_parent() { os::unlock(process().watchers_lock); }
+  static void after_fork_in_child() {
+    thread_slot_state& s = process();
+    const thread_slot::number mine = thread_slot::held_;
+    for (thread_watcher* w = s.first; w != nullptr; w = w->next_) w->forked(mine);
+    for (auto& word : s.held) word.store(0, order::relaxed);
+    if (mine != thread_slot::none) s.held[mine / bits].store(std::uint64_t{1} << mine % bits, order::relaxed);
+    os::unlock(s.watchers_lock);
+  }
+
+  // Before other constructors: domains may be static objects.
+  [[gnu::constructor(101)]] static void at_start() {
+    thread_slot_state& s = process();
+    s.has_key = pthread_key_create(&s.key, end_of_thread) == 0;
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  }
+
+  static void watch(thread_watcher& w) {
+    thread_slot_state& s = process();
+    const os::holding watchers(s.watchers_lock);
+    w.next_ = s.first;
+    s.first = &w;
+  }
+
+  static void unwatch(thread_watcher& w) {
+    thread_slot_state& s = process();
+    const os::holding watchers(s.watchers_lock);
+    thread_watcher** at = &s.first;
+    while (*at != &w) at = &(*at)->next_;
+    *at = w.next_;
+  }
+};
+
+thread_slot::number thread_slot::take() noexcept {
+  thread_slot_state& s = thread_slot_state::process();
+  held_ = s.take_bit();
+  // The C library calls the key's destructor once more for each round in which it was set, and stops after so many.
+  fleeting_ = !s.has_key || rounds_ >= PTHREAD_DESTRUCTOR_ITERATIONS - 1 ||
+              pthread_setspecific(s.key, reinterpret_cast<void*>(std::uintptr_t{held_})) != 0;
+  return held_;
+}
+
+void thread_slot::give_back() noexcept {
+  const number n = held_;
+  held_ = none;
+  if (n != none) thread_slot_state::process().end(n);
+}
+
+void thread_watcher::watch() noexcept { thread_slot_state::watch(*this); }
+void thread_watcher::unwatch() noexcept { thread_slot_state::unwatch(*this); }
+
+}  // namespace polder::smr
