@@ -1,0 +1,78 @@
+#pragma once
+// map_info — what the catalogue says of an ordered or hashed map, and what all maps have in common.
+#include <concepts>
+#include <cstddef>
+#include <string_view>
+
+#include <polder/ds/tree/reading.hpp>
+
+namespace polder::ds {
+
+// The value type that makes a map a set; it takes no space in a node.
+struct nothing {
+  friend bool operator==(nothing, nothing) = default;
+};
+
+// Which protection a structure needs of its reclaimer (smr/reclaimer.hpp): one whose operations read on from nodes that
+// are unlinked is safe by region alone.
+enum class needs { pointer, region };
+
+struct map_info {
+  std::string_view name;
+  std::string_view title;
+  std::string_view semantics;
+  std::string_view readers;   // progress of contains and get
+  std::string_view updaters;  // progress of insert, erase and take
+  std::string_view paper;
+  int year;
+  std::string_view parameters;  // besides key, value and reclaimer; empty: none
+  needs protection;
+  bool restarts = false;  // its searches are read phases (reading.hpp)
+};
+
+// Why R cannot keep such a structure's nodes; empty: it can. What protects a region protects each pointer too. A scheme that
+// restarts readers would be another one without read phases: its bound, its speed and its name would not hold.
+template <class R>
+constexpr std::string_view unsuited(const map_info& map) {
+  if (map.protection == needs::region && R::info.protects != decltype(R::info.protects)::region)
+    return "this reclaimer protects single pointers, and the structure needs regions";
+  if (restarts<R> && !map.restarts)
+    return "this reclaimer restarts readers, and the structure's searches are not read phases";
+  return {};
+}
+template <class R>
+constexpr bool suits(const map_info& map) {
+  return unsuited<R>(map).empty();
+}
+
+// A sum over keys that does not depend on their order: what was inserted less what was erased.
+template <class K>
+constexpr std::size_t key_summand(const K& key) {
+  if constexpr (std::integral<K>) return static_cast<std::size_t>(key);
+  else return std::size_t{1};
+}
+
+// Of a map at rest. Map has for_each_quiescent(f), which calls f(key, value) for each key.
+template <class Map>
+class counted_at_rest {
+ public:
+  std::size_t size_slow() const {
+    std::size_t n = 0;
+    self().for_each_quiescent([&](const auto&, const auto&) { ++n; });
+    return n;
+  }
+  std::size_t key_sum_quiescent() const {
+    std::size_t sum = 0;
+    self().for_each_quiescent([&](const auto& key, const auto&) { sum += key_summand(key); });
+    return sum;
+  }
+
+ protected:
+  counted_at_rest() = default;
+  ~counted_at_rest() = default;
+
+ private:
+  const Map& self() const { return static_cast<const Map&>(*this); }
+};
+
+}  // namespace polder::ds
