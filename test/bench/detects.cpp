@@ -32,9 +32,10 @@ int main() {
   for_each(all_workloads{}, [&]<class W>() {
     for (const preset& p : W::info.presets) {
       if (!p.name.starts_with("smoke")) continue;
-      for (const char* fault : {"none", "null", "oldest", "misaligned"}) {
-        expect(W::info.name, p.name, fault);
-      }
+      for (const char* fault : {"none", "null"}) expect(W::info.name, p.name, fault);
+      // Behind a heap that hands out a block twice a structure breaks before its workload's checks are reached.
+      if (W::info.structure) continue;
+      for (const char* fault : {"oldest", "misaligned"}) expect(W::info.name, p.name, fault);
       // Pairs hold one block at a time: nothing else is there to be overwritten.
       const bool holds_many = !(W::info.name == "linux_scalability" && p.name == "smoke");
       if (!holds_many) continue;

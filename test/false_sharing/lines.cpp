@@ -169,6 +169,10 @@ int main(int argc, char** argv) {
     if (pthread_create(&crew[who], nullptr, live, reinterpret_cast<void*>(std::uintptr_t{who})) != 0) return 1;
   }
   for (pthread_t thread : crew) pthread_join(thread, nullptr);
+  // What a heap's design admits: several threads share one of Michael's processor heaps, and allocate in turn from one
+  // superblock. Of lines with blocks of two threads there are few all the same.
+  const char* const heap = std::getenv("POLDER_TEST_HEAP");
+  const std::size_t admitted = heap && std::strncmp(heap, "michael", 7) == 0 ? it.lines / 100 : 0;
   std::printf("%s: %zu of %zu lines are shared by threads\n", argv[1], it.shared, it.lines);
-  return it.shared == 0 && it.lines != 0 ? 0 : 1;
+  return it.shared <= admitted && it.lines != 0 ? 0 : 1;
 }

@@ -171,7 +171,7 @@ static void freed_inside_someone_elses() {
 // --- not memory of the heap --------------------------------------------------------------------------------------
 
 static void freed_stack() {
-  alignas(64) char here[256];
+  alignas(64) char here[256] = {};
   announce(here);
   give_back(here);
 }
@@ -242,11 +242,13 @@ static void overflowed_into_free() {
   for (auto& b : all) b = block(size);
   for (std::size_t i = 0; i < many; i++) {
     for (std::size_t k = 0; k < many; k++) {
-      if (all[k] != all[i] + ::malloc_usable_size(all[i])) continue;
+      // Some heaps have a few bytes of their own between two blocks.
+      const std::size_t room = ::malloc_usable_size(all[i]);
+      if (all[k] < all[i] + room || all[k] > all[i] + room + 16) continue;
       char* before = opaque(all[i]);
       announce(all[k]);
       give_back(all[k]);
-      for (std::size_t n = 0; n < 16; n++) before[::malloc_usable_size(before) + n] = 0x42;
+      for (char* at = before + room; at != all[k] + 16; at++) *at = 0x42;
       allocate_past(size);
       return;
     }
@@ -335,7 +337,8 @@ static void measured_after_free() {
 struct mistake {
   const char* name;
   void (*make)();
-  const char* kinds;  // any of these, separated by |
+  const char* kinds;             // any of these, separated by |
+  const char* others = nullptr;  // also any of these, but of the flagship, which never forgets memory that it had
 };
 
 static constexpr const char* twice = "double free";
@@ -343,6 +346,8 @@ static constexpr const char* stray = "invalid free|misaligned free";
 static constexpr const char* alien = "free of a foreign pointer|invalid free";
 static constexpr const char* damage = "corrupted free block";
 static constexpr const char* mismatch = "size mismatch";
+
+static constexpr const char* gone = "invalid free|free of a foreign pointer";
 
 static constexpr mistake mistakes[] = {
     {"freed_twice_16", freed_twice<16>, twice},
@@ -354,7 +359,7 @@ static constexpr mistake mistakes[] = {
     {"freed_twice_2m", freed_twice<(2 << 20)>, twice},
     {"freed_twice_16m", freed_twice<(16 << 20)>, "double free|free of a foreign pointer|invalid free"},
     {"freed_twice_with_others_between_32", freed_twice_with_others_between<32>, twice},
-    {"freed_twice_with_others_between_4k", freed_twice_with_others_between<4096>, twice},
+    {"freed_twice_with_others_between_4k", freed_twice_with_others_between<4096>, twice, gone},
     {"freed_twice_with_others_between_128k", freed_twice_with_others_between<(128 << 10)>, twice},
     {"freed_twice_in_an_empty_span", freed_twice_in_an_empty_span, "double free|invalid free"},
     {"freed_twice_by_another_thread_64", freed_twice_by_another_thread<64>, twice},
@@ -369,7 +374,7 @@ static constexpr mistake mistakes[] = {
     {"freed_inside_64_by_32", freed_inside<64, 32>, stray},
     {"freed_inside_1000_by_512", freed_inside<1000, 512>, stray},
     {"freed_inside_20k_by_4k", freed_inside<20000, 4096>, stray},
-    {"freed_inside_300k_by_64k", freed_inside<(300 << 10), (64 << 10)>, stray},
+    {"freed_inside_300k_by_64k", freed_inside<(300 << 10), (64 << 10)>, stray, gone},
     {"freed_inside_300k_by_16", freed_inside<(300 << 10), 16>, stray},
     {"freed_inside_16m_by_4m", freed_inside<(16 << 20), (4 << 20)>, "invalid free|free of a foreign pointer"},
     {"freed_inside_16m_by_16", freed_inside<(16 << 20), 16>, "invalid free|free of a foreign pointer"},
@@ -429,7 +434,10 @@ static const char* wrong(const mistake& m, const probe::outcome& result) {
   if (result.err_size == 0) return "no message";
   if (std::strncmp(result.err, "polder: ", 8) != 0) return "the message does not begin with \"polder: \"";
   if (std::strchr(result.err, '\n') != result.err + result.err_size - 1) return "not exactly one line";
-  if (!names_a_kind(result.err, m.kinds)) return "the message names another kind";
+  const char* heap = std::getenv("POLDER_TEST_HEAP");
+  const bool forgets = m.others && heap && std::strcmp(heap, "polder") != 0;
+  if (!names_a_kind(result.err, m.kinds) && !(forgets && names_a_kind(result.err, m.others)))
+    return "the message names another kind";
   char address[64];
   std::snprintf(address, sizeof address, "%s", result.out);
   address[std::strcspn(address, "\n")] = 0;

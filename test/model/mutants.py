@@ -26,11 +26,53 @@ SUBJECTS = {
     "polder/sync/inbox.hpp": ["polder/sync/inbox_model.cpp"],
     "polder/sync/run_bitmap.hpp": ["polder/sync/run_bitmap_model.cpp"],
     "polder/sync/lab_state.hpp": ["polder/sync/lab_state_model.cpp"],
+    "polder/sync/owned_lock.hpp": ["polder/sync/owned_lock_model.cpp"],
     "polder/mem/span_state_model.cpp": ["polder/mem/span_state_model.cpp"],
+    "polder/mem/anchor.hpp": ["polder/mem/anchor_model.cpp"],
+    "polder/ds/tree/marked_list.hpp": ["polder/ds/tree/marked_list_model.cpp"],
+    "polder/heap/lrmalloc/partial_list.hpp": ["polder/heap/lrmalloc/fill_and_flush_model.cpp"],
+    "polder/heap/scalloc/span_life.hpp": ["polder/heap/scalloc/span_life_model.cpp"],
+    "polder/heap/michael/superblock_heap.hpp": ["polder/heap/michael/superblock_heap_model.cpp"],
+    "polder/heap/michael/descriptor_stack.hpp": ["polder/heap/michael/descriptor_stack_model.cpp"],
+    "polder/heap/michael/partial_queue.hpp": ["polder/heap/michael/partial_queue_model.cpp"],
+    "polder/heap/michael/partial_stack.hpp": ["polder/heap/michael/partial_stack_model.cpp"],
+    "polder/smr/epoch/epoch_clock.hpp": ["polder/smr/epoch/epoch_clock_model.cpp", "polder/smr/seat_gate_model.cpp"],
+    "polder/smr/epoch/token_ring.hpp": ["polder/smr/epoch/token_ring_model.cpp"],
+    "polder/smr/seat_gate.hpp": ["polder/smr/seat_gate_model.cpp"],
+    "polder/smr/hazard/hazard_slot.hpp": ["polder/smr/hazard/hazard_slot_model.cpp"],
+    "polder/smr/era/era_clock.hpp": ["polder/smr/era/era_clock_model.cpp"],
+    "polder/smr/era/era_request.hpp": ["polder/smr/era/era_request_model.cpp"],
+    "polder/smr/neutral/read_phase.hpp": ["polder/smr/neutral/read_phase_model.cpp"],
+    "polder/smr/neutral/rounds.hpp": ["polder/smr/neutral/read_phase_model.cpp"],
+    "polder/smr/hazard/hazard_slot_model.cpp": ["polder/smr/hazard/hazard_slot_model.cpp"],
+    "polder/smr/era/era_clock_model.cpp": ["polder/smr/era/era_clock_model.cpp"],
 }
 
 # (protocol file, what it breaks, text, replacement)
 BREAKS = [
+    ("polder/smr/epoch/epoch_clock.hpp", "freed an epoch too early", "lag = 3", "lag = 2"),
+    ("polder/smr/epoch/epoch_clock.hpp", "no light fence", "      fences.light();", "      "),
+    ("polder/smr/epoch/epoch_clock.hpp", "no heavy fence", "if (!fences.heavy()) return false;", ""),
+    ("polder/smr/epoch/epoch_clock.hpp", "announces an epoch long gone", "if (again == now) [[likely]]", "if (true)"),
+    ("polder/smr/epoch/token_ring.hpp", "no light fence", "      fences.light();", "      "),
+    ("polder/smr/epoch/token_ring.hpp", "no heavy fence", "if (!fences.heavy()) break;", ""),
+    ("polder/smr/epoch/token_ring.hpp", "an old fence serves for ever", "fenced = pass(seen);", "pass(seen);"),
+    ("polder/smr/hazard/hazard_slot.hpp", "no light fence", "      fences.light();", "      "),
+    ("polder/smr/hazard/hazard_slot.hpp", "no second look at the source", "if (again == seen) [[likely]]", "if (true)"),
+    ("polder/smr/hazard/hazard_slot_model.cpp", "no heavy fence", "if (old == 0 || !fences.heavy()) return;", "if (old == 0) return;"),
+    ("polder/smr/era/era_clock.hpp", "no light fence in a slot", "      publish(now);\n      fences.light();", "      publish(now);"),
+    ("polder/smr/era/era_clock.hpp", "no light fence at entering", "    fences.light();\n    return now;", "    return now;"),
+    ("polder/smr/era/era_clock.hpp", "no light fence in an interval", "      fences.light();\n      to = now;", "      to = now;"),
+    ("polder/smr/era/era_clock.hpp", "no second look at the source", "      mine = now;", "      return true;"),
+    ("polder/smr/era/era_clock.hpp", "the interval never grows", "      to_.store(now, order::relaxed);\n      fences", "      fences"),
+    ("polder/smr/era/era_clock_model.cpp", "no heavy fence", "    if (!fences.heavy()) return;\n    const era retired = clock.now();\n    bool", "    const era retired = clock.now();\n    bool"),
+    ("polder/smr/era/era_clock_model.cpp", "stamped before the fence", "    if (!fences.heavy()) return;\n    const era retired = clock.now();\n    bool", "    const era retired = clock.now();\n    if (!fences.heavy()) return;\n    bool"),
+    ("polder/smr/neutral/read_phase.hpp", "begun anew in the same phase", "turn(2);", "turn(0);"),
+    ("polder/smr/neutral/read_phase.hpp", "every phase is taken for over", "return (now & 1) == 0 || asked_.load(order::relaxed) < now;", "return true;"),
+    ("polder/smr/neutral/read_phase_model.cpp", "no light fence", "      fences.light();", "      "),
+    ("polder/smr/neutral/read_phase_model.cpp", "no heavy fence", "    if (!fences.heavy()) return false;\n", ""),
+    ("polder/smr/neutral/rounds.hpp", "a round that began before serves", "over_.load(order::acquire) > mark", "over_.load(order::acquire) >= mark"),
+    ("polder/smr/seat_gate.hpp", "the owner does not look", "state_.load(order::acquire) == seat_state::owned", "true"),
     ("polder/sync/index_stack.hpp", "pop does not count", "head(next, now.tag() + 1)", "head(next, now.tag())"),
     ("polder/sync/index_stack.hpp", "take_all does not count", "head(none, now.tag() + 1)", "head(none, now.tag())"),
     ("polder/sync/run_bitmap.hpp", "try_take_at overwrites", "while ((now & run) == 0) {", "while (true) {"),
@@ -50,6 +92,77 @@ BREAKS = [
      "    const bool gone = step(lab_state::claimed, lab_state::abandoned, order::release, order::acquire);\n    exit();\n    return gone;"),
 ]
 
+BREAKS += [
+    ("polder/sync/owned_lock.hpp", "unlock wakes nobody", "if ((was & waited_for) != 0) wake();", "(void)wake, (void)was;"),
+    ("polder/sync/owned_lock.hpp", "sleeps without a mark", "} else if (word_.cas(seen, seen | waited_for, order::relaxed, order::relaxed)) {\n        sleep(seen | waited_for);",
+     "} else {\n        sleep(seen);"),
+    ("polder/sync/owned_lock.hpp", "forgets the others that wait", "me | waited_for, order::acquire", "me, order::acquire"),
+]
+
+REQUEST = "polder/smr/era/era_request.hpp"
+BREAKS += [
+    (REQUEST, "every request has the same number", "(state_.load(order::relaxed) >> cell_bits) + 1", "1"),
+    (REQUEST, "no light fence before the asker reads again", "      slot.publish(now);\n      fences.light();", "      slot.publish(now);"),
+    (REQUEST, "no light fence before the helper reads", "      aid.seen.publish(now);\n      fences.light();", "      aid.seen.publish(now);"),
+    (REQUEST, "the helper publishes nothing", "      aid.seen.publish(now);\n", ""),
+    (REQUEST, "the helper does not look at the clock again", "if (clock.now() == now) {", "if (true) {"),
+    (REQUEST, "over before the slot has it", "        slot.publish(a.lived.load(order::relaxed));\n", "        over();\n        slot.publish(a.lived.load(order::relaxed));\n"),
+    (REQUEST, "what the source lies in is not published", "    aid.source.cover(from, to);\n", ""),
+    (REQUEST, "no fence after the span", "    fence(order::seq_cst);  // sync: source-covered: store of the span, load of the request; see above\n", ""),
+    (REQUEST, "reads though the request may be over", "still = state_.load(order::relaxed) == request; still;", "still = true; still;"),
+    (REQUEST, "answers by a store", "state_.cas(expected, request - asked + first_answer + n, order::release, order::relaxed);", "(void)expected, state_.store(request - asked + first_answer + n, order::release);"),
+    (REQUEST, "no look at answers", "return is_answer(state) ? at(cell(state)).lived.load(order::acquire) : no_era;", "return (void)at, (void)state, no_era;"),
+    (REQUEST, "slots before answers",
+     """    one(m->seat.request.lived([m](unsigned n) -> const era_request::answer& { return m->seat.answers.at(n); }));
+  for (const auto* m = members.first(); m != nullptr; m = m->next)
+    m->seat.each([&](const era_slot& s) { one(s.read()); });
+""",
+     """    m->seat.each([&](const era_slot& s) { one(s.read()); });
+  for (const auto* m = members.first(); m != nullptr; m = m->next)
+    one(m->seat.request.lived([m](unsigned n) -> const era_request::answer& { return m->seat.answers.at(n); }));
+"""),
+    (REQUEST, "answers before who helps",
+     """  for (const auto* m = members.first(); m != nullptr; m = m->next) one(m->seat.aid.seen.read());
+  for (const auto* m = members.first(); m != nullptr; m = m->next)
+    one(m->seat.request.lived([m](unsigned n) -> const era_request::answer& { return m->seat.answers.at(n); }));
+""",
+     """  for (const auto* m = members.first(); m != nullptr; m = m->next)
+    one(m->seat.request.lived([m](unsigned n) -> const era_request::answer& { return m->seat.answers.at(n); }));
+  for (const auto* m = members.first(); m != nullptr; m = m->next) one(m->seat.aid.seen.read());
+"""),
+    (REQUEST, "no fence before the spans", "  fence(order::seq_cst);  // sync: source-covered: load of the slots, load of the spans; see above\n", ""),
+    (REQUEST, "spans before slots",
+     """  for (const auto* m = members.first(); m != nullptr; m = m->next)
+    m->seat.each([&](const era_slot& s) { one(s.read()); });
+""",
+     """  for (const auto* m = members.first(); m != nullptr; m = m->next) {
+    if (const era from = m->seat.aid.source.from(); from != no_era) f(from, m->seat.aid.source.to());
+  }
+  for (const auto* m = members.first(); m != nullptr; m = m->next)
+    m->seat.each([&](const era_slot& s) { one(s.read()); });
+  if (true) return;
+"""),
+]
+
+LIST = "polder/ds/tree/marked_list.hpp"
+BREAKS += [
+    (LIST, "a removal does not mark", "p.after.with(mark), order::acq_rel", "p.after, order::acq_rel"),
+    (LIST, "passes a marked node", "if (!pass(p)) break;", ""),
+    (LIST, "retires what another unlinked", "      return false;  // sync: list-link", "      {}"),
+    (LIST, "who erased it leaves it linked", "find(g, first, key, p);  // which unlinks it", "// which unlinks it"),
+]
+
+LIFE = "polder/heap/scalloc/span_life.hpp"
+BREAKS += [
+    (LIFE, "a put outside the lock", "      if (moved && !frees) l.sets[s.cls.load(order::relaxed)].put(s, l.generation.get());\n      Locks::unlock(l.lock);\n",
+     "      Locks::unlock(l.lock);\n      if (moved && !frees) l.sets[s.cls.load(order::relaxed)].put(s, l.generation.get());\n"),
+    (LIFE, "who cools does not look", "    settle(s, give);\n  }\n\n  // Makes a reusable", "  }\n\n  // Makes a reusable"),
+    (LIFE, "a failed step is not tried again", "      if (!moved) continue;", "      if (!moved) return;"),
+    (LIFE, "adopted without a look under the lock", "if (s.owner.load(order::relaxed) == o && former", "if (former"),
+    (LIFE, "works under a lock with an owner read before", "      if (s.owner.load(order::relaxed) != o) {", "      if (false) {"),
+    (LIFE, "a free span keeps its owner", "    s.owner.store(owner_word{}, order::relaxed);  // nobody", "    // nobody"),
+]
+
 SPANS = "polder/mem/span_state_model.cpp"
 BREAKS += [
     (SPANS, "owner not looked up again", "if (words[b->span].load(order::relaxed) == l + 1) {", "if (true) {"),
@@ -59,10 +172,77 @@ BREAKS += [
     (SPANS, "empty span stays", "s.used.get() == 0) {", "s.used.get() == 99) {"),
 ]
 
+BREAKS += [
+    ("polder/mem/anchor.hpp", "tail linked once", "    do {\n      link_tail(now.avail());", "    link_tail(now.avail());\n    do {\n      "),
+    ("polder/heap/lrmalloc/partial_list.hpp", "straight from full, not retired",
+     "    if (from == mem::fill::full) retired.push(n, links);\n", ""),
+    ("polder/heap/lrmalloc/partial_list.hpp", "retired while it is listed",
+     "    if (from == mem::fill::full) retired.push(n, links);\n", "    retired.push(n, links);\n"),
+    ("polder/heap/lrmalloc/partial_list.hpp", "listed again", "} else if (from == mem::fill::full) {", "} else {"),
+    ("polder/heap/lrmalloc/partial_list.hpp", "listed when it is empty",
+     "    if (from == mem::fill::full) retired.push(n, links);\n", "    listed.push(n, links);\n"),
+    ("polder/heap/lrmalloc/partial_list.hpp", "never retired", "    retired.push(n, links);\n  }\n}", "  }\n}"),
+    ("polder/mem/anchor.hpp", "takes an empty one", "while (now.state() != fill::empty) {\n      POLDER_CHECK(1, now.state() == fill::partial);", "while (true) {"),
+]
+
+MICHAEL = "polder/heap/michael/superblock_heap.hpp"
+BREAKS += [
+    (MICHAEL, "removed without a look", "        if (is_empty(d)) parts_.retire(d);\n        else put_partial(d);", "        parts_.retire(d);"),
+    (MICHAEL, "full stays full", "now.state() == fill::full ? fill::partial : now.state()", "now.state()"),
+    (MICHAEL, "credits not returned", "now.count() + more, fill::partial", "now.count(), fill::partial"),
+    ("polder/heap/michael/descriptor_stack.hpp", "no look at the slots", "is_protected(one) ? waiting_ : head_", "head_"),
+    ("polder/heap/michael/descriptor_stack.hpp", "no second look at the head", "if (head_.load(order::acquire) != top) continue;", "static_cast<void>(head_.load(order::acquire));"),
+    ("polder/heap/michael/partial_queue.hpp", "link not counted on", "mine.link.load(order::relaxed).then(0)", "counted()"),
+    ("polder/heap/michael/partial_stack.hpp", "not walked until it is out", "    if (mine) walk(", "    if (false) walk("),
+]
+
 # (protocol file, name of the mutant) -> why no model can notice
+DESCRIPTORS = "polder/heap/michael/descriptor_stack.hpp"
+AT_REST = "survives, and may: each() is for when nobody is inside"
+NOT_LATE = "survives: the model checker does a CAS where it stands; a processor might, without the order, do it later"
+RELEASE_SEQUENCE = ("survives: Relacy has the release sequences of C++11, in which a thread's own later stores go on with one; "
+                    "C++20's do not")
+THIRD_THREADS = ("survives: the looks of a thread that did not pass the barrier itself. The model's light fence orders them in one "
+                 "world, its barrier in the other; what the kernel and the processor have does neither")
+EPOCH, GATE = "polder/smr/epoch/epoch_clock.hpp", "polder/smr/seat_gate.hpp"
 SURVIVES = {
+    (EPOCH, ", order 2: release -> relaxed"): RELEASE_SEQUENCE,
+    (EPOCH, ", order 3: release -> relaxed"): RELEASE_SEQUENCE,
+    (EPOCH, "before_sweep, order 1: acquire -> relaxed"): THIRD_THREADS,
+    (EPOCH, "before_sweep, order 2: release -> relaxed"): THIRD_THREADS,
+    (GATE, "try_own, order 1: acquire -> relaxed"):
+        "survives, and may: still_mine() reads the same word again before the bags are touched; the order is there for the reader",
+    (GATE, "walk_away, order 1: release -> relaxed"):
+        "survives, and may: who walks away has left, which released; it has touched nothing since",
+    (GATE, "try_claim, order 1: acquire -> relaxed"):
+        "survives, and may: the heavy fence that follows is an acquire fence; the order is there for the reader",
+    (LIST, ", order 3: acq_rel -> relaxed"):
+        "survives: list-mark is for the caller, who finds the key gone; the list itself needs the link's edge alone",
+    (LIST, ", order 5: acquire -> relaxed"): AT_REST,
+    (LIST, ", order 6: acquire -> relaxed"): AT_REST,
+    (LIST, ", order 7: acquire -> relaxed"): AT_REST,
+    (LIST, ", order 8: acquire -> relaxed"): AT_REST,
+    ("polder/mem/anchor.hpp", "take_all, order 2: acquire -> relaxed"):
+        "survives, and may: what is compared was acquired when it was read; compilers want no failure order above it",
+    (DESCRIPTORS, ", order 1: release -> relaxed"): NOT_LATE,
+    (DESCRIPTORS, ", order 4: release -> relaxed"): NOT_LATE,
+    (DESCRIPTORS, "each, order 4: acquire -> relaxed"): NOT_LATE,
+    (DESCRIPTORS, "is_protected, order 1: acquire -> relaxed"): NOT_LATE,
+    (DESCRIPTORS, "retire, order 1: acquire -> relaxed"):
+        "survives, and may: the fence that follows is an acquire fence; the order is there for the reader",
+    (DESCRIPTORS, "each, order 1: acquire -> relaxed"): AT_REST,
+    (DESCRIPTORS, "each, order 2: acquire -> relaxed"): AT_REST,
+    (MICHAEL, "push, order 2: acquire -> relaxed"):
+        "survives, and may: it is is_empty's; the fence in the retire that follows is an acquire fence",
+    (MICHAEL, "remove_empty, order 1: acquire -> relaxed"):
+        "survives: needed when the descriptor is in its next life and goes on to the list, more steps than a model takes",
     ("polder/sync/index_stack.hpp", "pop, order 2: acquire -> relaxed"):
         "survives, and may: a successful pop needs no order (see head_), compilers want one above the failure's",
+    ("polder/smr/era/era_clock.hpp", "read, order 2: release -> relaxed"): RELEASE_SEQUENCE,
+    ("polder/smr/era/era_clock.hpp", "cover, order 1: release -> relaxed"):
+        "survives: for the span before, whose end it overwrites; as above, of C++11's release sequences",
+    (REQUEST, "help, order 7: release -> relaxed"):
+        "survives: needed when a helper answers a second request while a third thread looks at the first, more than a model takes",
     ("polder/sync/lab_state.hpp", "try_claim, order 1: acquire -> relaxed"):
         "survives, and may: the heavy fence that follows is an acquire fence; the order is there for the reader",
 }

@@ -1,4 +1,7 @@
-// POLDER_OPTIONS and POLDER_NO_CHILDREN, as a program under the preload sees them (requirements 4 and 23).
+// POLDER_OPTIONS, POLDER_TOPOLOGY and POLDER_NO_CHILDREN, as a program under the preload sees them (requirements 4 and 23).
+#include <unistd.h>
+
+#include <cstdio>
 #include <fstream>
 #include <string>
 
@@ -8,6 +11,11 @@ namespace {
 
 preload::child_result with(const std::string& options) {
   return preload::run_child({preload::self_path(), "ran"}, preload::environment({"POLDER_OPTIONS=" + options}), 20);
+}
+
+preload::child_result on(const std::string& machine) {
+  return preload::run_child({preload::self_path(), "ran"},
+                            preload::environment({"POLDER_OPTIONS=numa=on", "POLDER_TOPOLOGY=" + machine}), 20);
 }
 
 }  // namespace
@@ -29,11 +37,15 @@ int main(int argc, char** argv) {
       {"decay_ms=soon", {"decay_ms", "soon"}},
       {"arena_size=12Q", {"arena_size", "12Q"}},
       {"thp=of", {"thp", "of"}},
+      {"numa=yes", {"numa", "yes"}},
       {"release=never", {"release", "never"}},
       {"page_size=5000", {"page_size", "5000"}},
       {"stats=maybe", {"stats", "maybe"}},
       {"decay_ms", {"decay_ms", "decay_ms"}},
       {"decay_ms=99999999999999999999999999", {"decay_ms", "9999"}},
+      {"timelin=x", {"timelin", "timeline"}},
+      {"timeline_events=0", {"timeline_events", "100000000"}},
+      {"timeline_at_least=1ms", {"timeline_at_least", "nanoseconds"}},
   };
   for (const auto& w : wrong) {
     const auto r = with(w.options);
@@ -46,11 +58,22 @@ int main(int argc, char** argv) {
   }
   for (const char* right :
        {"", "arena_size=0", "arena_size=64G", "arena_size=256M", "decay_ms=0", "decay_ms=100000", "release=free",
-        "release=dontneed", "thp=off", "thp=madvise", "thp=on", "populate=0", "populate=1", "verbose=0", "stats=0",
-        "decay_ms=10,thp=off,populate=0"}) {
+        "release=dontneed", "thp=off", "thp=madvise", "thp=on", "numa=off", "numa=on", "populate=0", "populate=1",
+        "verbose=0", "stats=0", "decay_ms=10,thp=off,populate=0"}) {
     const auto r = with(right);
     tally.check(r.exited(0) && r.out == "ran\n" && r.err.empty(),
                 std::string("POLDER_OPTIONS=") + right + " must do its work in silence", r);
+  }
+  for (const char* machine : {"two", "2x", "0x4", "2x4 "}) {
+    const auto r = on(machine);
+    tally.check(r.exited(2) && preload::lines_of(r.err).size() == 1 &&
+                    r.err.rfind("polder: POLDER_TOPOLOGY: ", 0) == 0 && r.err.find(machine) != std::string::npos,
+                std::string("POLDER_TOPOLOGY=") + machine + " must say one line and end with status 2", r);
+  }
+  for (const char* machine : {"", "2x48", "/nowhere"}) {
+    const auto r = on(machine);
+    tally.check(r.exited(0) && r.out == "ran\n" && r.err.empty(),
+                std::string("POLDER_TOPOLOGY=") + machine + " must do its work in silence", r);
   }
   const auto verbose = with("verbose=1,decay_ms=777");
   tally.check(verbose.exited(0) && preload::lines_of(verbose.err).size() == 1 &&
@@ -59,6 +82,19 @@ int main(int argc, char** argv) {
   const auto stats = with("stats=1");
   tally.check(stats.exited(0) && !stats.err.empty() && stats.out == "ran\n",
               "stats=1 must print statistics at the end", stats);
+
+  const std::string recording = "/tmp/polder-options-" + std::to_string(getpid());
+  const auto recorded = with("timeline=" + recording);
+  char beginning[9] = {};
+  std::ifstream(recording, std::ios::binary).read(beginning, 8);
+  std::remove(recording.c_str());
+  tally.check(
+      recorded.exited(0) && recorded.out == "ran\n" && recorded.err.empty() && beginning == std::string("POLDERTL"),
+      "timeline=FILE must write it in silence", recorded);
+  const auto nowhere = with("timeline=/no/where");
+  tally.check(nowhere.exited(0) && nowhere.out == "ran\n" && preload::lines_of(nowhere.err).size() == 1 &&
+                  nowhere.err.find("/no/where") != std::string::npos,
+              "a timeline that cannot be written must say one line, and the program must go on", nowhere);
 
   auto shell = [&](const std::vector<std::string>& settings) {
     return preload::run_child(

@@ -55,6 +55,7 @@ def objects(compiler, options):
                 compiler,
                 "-std=c++20",
                 "-O2",
+                '-DPOLDER_VERSION="0"',
                 *options,
                 "-I",
                 world.base / "src",

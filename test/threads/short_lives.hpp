@@ -1,6 +1,7 @@
 #pragma once
 // short_lives — many short threads, two creators, four at a time: each frees all it allocated, or ends while its blocks
 // live and its creator frees them.
+#include <algorithm>
 #include <cstdlib>
 
 #include "crew.hpp"
@@ -65,17 +66,28 @@ inline void generation(bool hand_over, int threads, std::uint32_t seed) {
   for (auto thread : running) ::pthread_join(thread, nullptr);
 }
 
+// Resident and mapped KiB that a stretch of threads added.
 struct growth {
-  long early, late;  // resident KiB after half of the threads and after all
-  long mapped;       // KiB of address space that the second half took
+  long resident, mapped;
 };
 
-// What a program of so many threads at once needs is there after half of them.
-inline growth grow_by_short_lives(bool hand_over, int threads) {
-  for (int tenth = 0; tenth < 5; tenth++) generation(hand_over, threads / 10, std::uint32_t(tenth) * 99999);
-  const long early = probe::resident_kib(), early_mapped = probe::mapped_kib();
-  for (int tenth = 5; tenth < 10; tenth++) generation(hand_over, threads / 10, std::uint32_t(tenth) * 77777);
-  return {early, probe::resident_kib(), probe::mapped_kib() - early_mapped};
+inline growth grow_by_stretch(bool hand_over, int threads, std::uint32_t seed) {
+  const long resident = probe::resident_kib(), mapped = probe::mapped_kib();
+  for (std::uint32_t fifth = 0; fifth < 5; fifth++) generation(hand_over, threads / 5, seed + fifth * 77777);
+  return {probe::resident_kib() - resident, probe::mapped_kib() - mapped};
+}
+
+// The least that a stretch of so many threads adds, of three after the first. What a thread leaves behind shows in each
+// stretch. What the program needed when most blocks lived at once does not: how many that were is chance, and a later
+// stretch may need a little more, but seldom each of them. A stretch that adds no more than enough ends the search.
+inline growth grow_by_short_lives(bool hand_over, int threads, long enough) {
+  grow_by_stretch(hand_over, threads, 0);
+  growth least = grow_by_stretch(hand_over, threads, 1 << 20);
+  for (std::uint32_t more = 2; more < 4 && least.resident > enough; more++) {
+    const growth again = grow_by_stretch(hand_over, threads, more << 20);
+    least = {std::min(least.resident, again.resident), least.mapped + again.mapped};
+  }
+  return least;
 }
 
 }  // namespace polder::threads_test
