@@ -20,6 +20,7 @@ namespace {
 constexpr char help[] = R"(usage: polder-bench list [--json]
        polder-bench run WORKLOAD [--threads N] [--preset NAME] [--param NAME=VALUE]... [--seed N]
                                  [--main-thread] [--time-limit SECONDS] [--latency[=N|all]] [--live]
+                                 [--timeline FILE]
 
 `run` prints one line of JSON. Its status is 0 when the run was good, 1 when a check failed, 2 for bad input.
   --param NAME=VALUE   a parameter (see `list`); sizes may end in K, M or G
@@ -28,6 +29,7 @@ constexpr char help[] = R"(usage: polder-bench list [--json]
   --time-limit SECONDS ends the run with "ok":false
   --latency[=N|all]    times one call of N, 64 unless told, or all of them: `latency` in the line
   --live               looks at live bytes every millisecond: `live_peak`, `memory_live`, `memory_rss` in the line
+  --timeline FILE      records what each thread does when, for `./polder timeline`
 )";
 
 [[noreturn]] void bad_input(const std::string& what) {
@@ -119,6 +121,7 @@ struct request {
   bool in_main = false;
   std::uint64_t latency_every = 0;  // 0: not timed
   bool live = false;
+  std::string_view timeline;
 };
 
 std::uint64_t count(std::string_view option, std::string_view text, std::uint64_t least, std::uint64_t most) {
@@ -164,6 +167,8 @@ request read(std::vector<std::string_view> words) {
       wanted.latency_every = !joined            ? latency::usual_every
                              : *joined == "all" ? 1
                                                 : count(word, *joined, 1, 1'000'000);
+    } else if (word == "--timeline") {
+      wanted.timeline = value();
     } else if (word == "--live" && !joined) {
       wanted.live = true;
     } else if (word == "--main-thread" && !joined) {
@@ -171,7 +176,7 @@ request read(std::vector<std::string_view> words) {
     } else {
       bad_input("no option '" + std::string(word) + "': " +
                 nearest(word, {"--threads", "--param", "--preset", "--seed", "--main-thread", "--time-limit",
-                               "--latency", "--live"}));
+                               "--latency", "--live", "--timeline"}));
     }
   }
   return wanted;
@@ -192,6 +197,8 @@ int run_one(const request& wanted) {
     bad_input(std::string(info.name) + " runs with at most " + std::to_string(info.most_threads) + " threads");
   }
 
+  if (!wanted.timeline.empty() && !info.structure)
+    bad_input(std::string(info.name) + " records no timeline; a heap does: POLDER_OPTIONS=timeline=FILE");
   if (wanted.live && wanted.in_main) bad_input("--live needs the main thread to look: not with --main-thread");
 
   settings with(info);
@@ -216,6 +223,7 @@ int run_one(const request& wanted) {
     latency::watch(static_cast<unsigned>(wanted.latency_every), static_cast<unsigned>(wanted.threads));
   }
   run r(with, wanted.preset, static_cast<unsigned>(wanted.threads), wanted.seed, wanted.in_main);
+  r.timeline = wanted.timeline;
   if (wanted.live) r.watch_live();
   if (wanted.time_limit != 0) alarm(static_cast<unsigned>(wanted.time_limit));
   found->execute(r);

@@ -114,7 +114,8 @@ class run {
   const std::string_view preset;
   const unsigned threads;
   const std::uint64_t seed;
-  const bool in_main;  // worker 0 is the main thread: with one thread, a process that never had a second
+  std::string_view timeline;  // file to record into, for workloads that do; empty: none
+  const bool in_main;         // worker 0 is the main thread: with one thread, a process that never had a second
 
   // Runs body(worker&) in every worker, together.
   template <class Body>
@@ -181,7 +182,7 @@ class run {
   std::int64_t base_rss_kb_ = 0;
   std::optional<memory_line> memory_;
   std::atomic<unsigned> working_{0};
-  figure figures_[24];
+  figure figures_[64];
   unsigned figure_count_ = 0;
   std::atomic<bool> printed_{false};
 };

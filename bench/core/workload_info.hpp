@@ -34,6 +34,7 @@ struct workload_info {
   std::span<const preset> presets;
   unsigned most_threads = 256;
   std::string_view group = "seeds";  // or "field": what was added since their papers
+  bool structure = false;            // its blocks are nodes of a structure of ds/; it records a timeline when asked
 };
 
 }  // namespace polder::bench

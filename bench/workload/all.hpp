@@ -6,6 +6,7 @@
 #include "workload/calloc_zero.hpp"
 #include "workload/fork_storm.hpp"
 #include "workload/fragmentation.hpp"
+#include "workload/growing_set.hpp"
 #include "workload/growth_then_idle.hpp"
 #include "workload/idle_threads.hpp"
 #include "workload/large_blocks.hpp"
@@ -18,6 +19,7 @@
 #include "workload/passive_false.hpp"
 #include "workload/producer_consumer.hpp"
 #include "workload/realloc_growth.hpp"
+#include "workload/set.hpp"
 #include "workload/shbench.hpp"
 #include "workload/spatial_locality.hpp"
 #include "workload/thread_churn.hpp"
@@ -27,7 +29,7 @@ namespace polder::bench {
 
 using all_workloads = type_list<threadtest, linux_scalability, shbench, larson, active_false, passive_false,
                                 producer_consumer, lock_free_producer_consumer, object_sizes, spatial_locality,
-                                large_blocks, realloc_growth, calloc_zero, mixed, message_passing, growth_then_idle,
-                                fragmentation, thread_churn, idle_threads, fork_storm>;
+                                growing_set, large_blocks, realloc_growth, calloc_zero, mixed, message_passing,
+                                growth_then_idle, fragmentation, thread_churn, idle_threads, fork_storm, set>;
 
 }  // namespace polder::bench

@@ -24,7 +24,14 @@ struct spatial_locality {
        "lists=60 min=16 max=32"},
       {"scalloc-fig11-trees", "figure 11 at its left end", "lists=0 min=16 max=32"},
       {"scalloc-fig11-lists", "figure 11 at its right end", "lists=100 min=16 max=32"},
-      {"compact", "the baseline of figure 11 at 60 % lists", "lists=60 min=16 max=32 memory=compact"},
+      {"scalloc-fig11-20", "figure 11 at 20 % lists", "lists=20 min=16 max=32"},
+      {"scalloc-fig11-40", "figure 11 at 40 % lists", "lists=40 min=16 max=32"},
+      {"scalloc-fig11-80", "figure 11 at 80 % lists", "lists=80 min=16 max=32"},
+      {"scalloc-fig11-compact-trees", "the baseline of figure 11 at 0 % lists",
+       "lists=0 min=16 max=32 memory=compact"},
+      {"scalloc-fig11-compact", "the baseline of figure 11 at 60 % lists", "lists=60 min=16 max=32 memory=compact"},
+      {"scalloc-fig11-compact-lists", "the baseline of figure 11 at 100 % lists",
+       "lists=100 min=16 max=32 memory=compact"},
       {"quick", "figure 11 at 60 % lists, shorter", "lists=60 min=16 max=32 cycles=80"},
       {"smoke", "for tests", "nodes=50 collections=10 renewed=3 cycles=10 passes=1"},
       {"smoke-compact", "for tests", "nodes=20 collections=40 renewed=20 cycles=10 passes=1 memory=compact"},
@@ -36,7 +43,7 @@ struct spatial_locality {
       .what = "Each thread builds lists and trees of small objects, reads them over and over, and replaces some.",
       .shows =
           "How fast memory is to read that the allocator has laid out: `access_seconds`, processor time of all "
-          "threads, against that of the preset compact.",
+          "threads, against that of the preset scalloc-fig11-compact.",
       .parameters = parameters,
       .presets = presets,
   };

@@ -1,0 +1,40 @@
+# Structures of other libraries for the workload `set`, for as many of them as this machine has (Debian: libcds-dev,
+# libtbb-dev). POLDER_RIVALS are their names; polder_bench_rivals is the module that has them.
+set(POLDER_RIVALS)
+if(POLDER_SANITIZE)
+  return()  # it is not their tests that we run
+endif()
+find_path(POLDER_CDS_HEADERS cds/init.h)
+find_library(POLDER_CDS_LIBRARY cds)
+find_package(TBB QUIET)
+
+set(sources)
+set(libraries)
+if(POLDER_CDS_HEADERS AND POLDER_CDS_LIBRARY)
+  list(APPEND sources rival/libcds_ordered.cpp rival/libcds_hashed.cpp)
+  list(APPEND libraries ${POLDER_CDS_LIBRARY})
+  list(APPEND POLDER_RIVALS libcds-bronson libcds-ellen libcds-ellen-hp libcds-skip-list libcds-skip-list-hp
+    libcds-michael libcds-michael-hp libcds-split libcds-split-hp libcds-feldman libcds-feldman-hp)
+endif()
+if(TARGET TBB::tbb)
+  list(APPEND sources rival/tbb.cpp)
+  list(APPEND libraries TBB::tbb)
+  list(APPEND POLDER_RIVALS tbb-map tbb-hash-map tbb-unordered-map)
+endif()
+if(POLDER_RIVALS)
+  set(declared)
+  set(listed)
+  foreach(name IN LISTS POLDER_RIVALS)
+    string(REPLACE "-" "_" function ${name})
+    string(APPEND declared "const char* ${function}(run&, const set_job&);\n")
+    string(APPEND listed "    {\"${name}\", rivals::${function}, true},\n")
+  endforeach()
+  configure_file(rival/table.cpp.in ${CMAKE_CURRENT_BINARY_DIR}/rivals.cpp @ONLY)
+  add_library(polder_bench_rivals MODULE ${sources} ${CMAKE_CURRENT_BINARY_DIR}/rivals.cpp)
+  target_include_directories(polder_bench_rivals PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(polder_bench_rivals PRIVATE polder_options ${libraries} Threads::Threads)
+  target_compile_options(polder_bench_rivals PRIVATE -Wno-array-bounds)  # g++ 12 on TBB's nodes without a value
+  if(POLDER_CDS_HEADERS AND POLDER_CDS_LIBRARY)
+    target_compile_options(polder_bench_rivals PRIVATE -fno-strict-aliasing)  # as its makers ask for
+  endif()
+endif()

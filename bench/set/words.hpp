@@ -1,0 +1,44 @@
+#pragma once
+// words — names of registries as choices of a parameter: "ebr|debra|…".
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include <polder/base/type_list.hpp>
+#include <polder/smr/drain.hpp>
+
+namespace polder::bench {
+
+struct joined_words {
+  std::array<char, 1024> text{};
+  std::size_t size = 0;
+
+  constexpr void add(std::string_view word) {
+    if (size != 0) text[size++] = '|';
+    for (const char c : word) text[size++] = c;
+  }
+  constexpr std::string_view view() const { return {text.data(), size}; }
+};
+
+constexpr joined_words joined(std::string_view some, std::string_view more) {
+  joined_words words;
+  words.add(some);
+  if (!more.empty()) words.add(more);
+  return words;
+}
+
+// Of types that have an info with a name.
+template <class List>
+constexpr joined_words names_of() {
+  joined_words words;
+  for_each(List{}, [&words]<class T> { words.add(T::info.name); });
+  return words;
+}
+
+constexpr joined_words names_of_drains() {
+  joined_words words;
+  for (const smr::named_drain& d : smr::all_drains) words.add(d.name);
+  return words;
+}
+
+}  // namespace polder::bench
