@@ -13,6 +13,7 @@ from typing import Any
 
 from polder_lab import heap as heaps_of
 from polder_lab import machine
+from polder_lab import suite as suites
 from polder_lab.complaint import Complaint
 from polder_lab.experiment import Earlier, Keeper, Terms
 from polder_lab.heap import SYSTEM, Heap
@@ -22,7 +23,8 @@ from polder_lab.launch import Run
 from polder_lab.machine import Quiet
 from polder_lab.noise import glance
 from polder_lab.place import Place
-from polder_lab.row import Row, Wanted
+from polder_lab.row import Row, Wanted, select
+from polder_lab.suite.described import Size
 from polder_lab.workload import QUICK
 
 RIVALS_OF_QUICK = 6
@@ -44,7 +46,7 @@ class Mode:
 
 
 MODES = {
-    "quick": Mode(8.5, 6, (2,), ("time", "latency", "memory"), 1, 10, 0.1, 1),
+    "quick": Mode(9.2, 6, (2,), ("time", "latency", "memory"), 1, 10, 0.1, 1),
     "usual": Mode(60, 12, (1, 2, 8), ("time", "latency", "memory"), 2, 60),
     "full": Mode(540, 20, (1, 2, 8, 32), ("time", "latency", "memory", "calls"), 4, 120, longest=20),
 }
@@ -66,6 +68,12 @@ class Settings:
     punctual: bool
     until: float
     limit: float
+    suite: str = ""
+
+    @property
+    def size(self) -> Size | None:
+        """Of the suite, where there is one."""
+        return suites.find(self.suite).sizes[self.mode] if self.suite else None
 
     @property
     def wanted(self) -> Wanted:
@@ -77,17 +85,44 @@ class Settings:
     def terms(self) -> Terms:
         mode = MODES[self.mode]
         return Terms(self.rounds, self.minutes, self.limit, self.seed, fewest=1 if self.punctual else mode.fewest, most=mode.most,
-                     punctual=self.punctual, until=self.until, prove_once=self.mode == "quick", needs_base=False, longest=mode.longest)
+                     punctual=self.punctual, until=self.until, prove_once=self.mode == "quick" or bool(self.suite), needs_base=False,
+                     longest=mode.longest)
 
 
 def subjects(settings: Settings, place: Place) -> tuple[list[Heap], list[str]]:
     """The system's malloc first, then the others; and a line for each that is left out."""
-    chosen, left_out = heaps_of.choose(settings.heaps or ["all"], place)
+    size = settings.size
+    chosen, left_out = heaps_of.choose(settings.heaps or (list(size.heaps) if size else ["all"]), place)
+    if size:
+        return [SYSTEM, *chosen], left_out
     if settings.mode == "quick" and not settings.heaps:
         rivals = [h.name for h in chosen if h.kind == "peer"][RIVALS_OF_QUICK:]
         left_out += [f"{name}: --quick takes {RIVALS_OF_QUICK} rivals (--heaps all for every one)" for name in rivals]
         chosen = [h for h in chosen if h.name not in rivals]
     return [SYSTEM, *chosen], left_out
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What is measured, and how its rows are set against each other."""
+
+    rows: list[Row]
+    left_out: list[str]
+    comparisons: list[dict[str, Any]]
+
+
+def rows_of(settings: Settings, place: Place, scratch: Path) -> Chosen:
+    size = settings.size
+    if size is None:
+        selection = select(place, settings.wanted, scratch)
+        return Chosen(selection.rows, selection.left_out, [])
+    made = suites.make(suites.find(settings.suite), size, place, settings.only, settings.threads, settings.seed)
+    return Chosen(made.rows, made.left_out, made.comparisons)
+
+
+def repeats_of(settings: Settings) -> int:
+    """Of the passes other than time."""
+    return settings.size.repeats if settings.size else MODES[settings.mode].repeats
 
 
 def digest(library: Path | None) -> str:
@@ -109,15 +144,23 @@ def subject_record(heap: Heap) -> dict[str, Any]:
 def row_record(row: Row) -> dict[str, Any]:
     of = row.workload
     return {"id": row.id, "name": row.name, "kind": row.kind, "group": of.group if of else "programs", "threads": row.threads,
-            "preset": row.preset, "parameters": of.values(row.preset) if of else {"scale": row.scale},
+            "preset": row.preset, "parameters": parameters_of(row),
             "title": of.title if of else row.name,
             "what": of.what if of else row.summary, "shows": of.shows if of else "", "paper": of.paper if of else ""}
 
 
-def experiment_record(name: str, settings: Settings, place: Place, heaps: Sequence[Heap], rows: Sequence[Row]) -> dict[str, Any]:
+def parameters_of(row: Row) -> dict[str, Any]:
+    of = row.workload
+    if of is None:
+        return {"scale": row.scale}
+    return {**of.values(None), **row.settings} if row.settings else of.values(row.preset)
+
+
+def experiment_record(name: str, settings: Settings, place: Place, heaps: Sequence[Heap], chosen: Chosen) -> dict[str, Any]:
     return {"record": "experiment", "format": FORMAT, "name": name, "started": datetime.now().astimezone().isoformat(timespec="seconds"),
             "seed": settings.seed, "settings": asdict(settings), "machine": machine.describe(place),
-            "subjects": [subject_record(heap) for heap in heaps], "rows": [row_record(row) for row in rows]}
+            "subjects": [subject_record(heap) for heap in heaps], "rows": [row_record(row) for row in chosen.rows],
+            **({"comparisons": chosen.comparisons} if chosen.comparisons else {})}
 
 
 def run_record(instrument: str, number: int, row: Row, heap: Heap, run: Run) -> dict[str, Any]:

@@ -9,24 +9,25 @@ import sys
 
 import click
 
-from polder_lab.command.bench import bench
-from polder_lab.command.catalogue import explain, listing
-from polder_lab.command.compare import compare
-from polder_lab.command.conform import conform
-from polder_lab.command.figure import figure
-from polder_lab.command.peers import peers
 from polder_lab.command.shared import Commands, say
-from polder_lab.command.trace import trace
 from polder_lab.complaint import Complaint
 
+COMMANDS = {
+    "compare": "compare:compare",
+    "bench": "bench:bench",
+    "conform": "conform:conform",
+    "figure": "figure:figure",
+    "list": "catalogue:listing",
+    "explain": "catalogue:explain",
+    "peers": "peers:peers",
+    "trace": "trace:trace",
+    "timeline": "timeline:timeline",
+}
 
-@click.group(cls=Commands)
+
+@click.group(cls=Commands, modules=COMMANDS)
 def app() -> None:
     """Polder's laboratory."""
-
-
-for command in (compare, bench, conform, figure, listing, explain, peers, trace):
-    app.add_command(command)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -3,7 +3,9 @@
 First every row once under every subject: not counted; it fills the caches, proves the heap (proof.py) and sets the
 output that every later run must print. Then rounds: in each, the rows in random order, and within a row and an instrument
 the subjects back to back in random order, so that the runs of a pair share the machine's mood and neither side is always
-first. A run that crashes, hangs or prints something else ends its cell, never the experiment.
+first. Rows that are compared with each other are taken as one: subject after subject in random order, and under each all
+these rows back to back, in random order too. A run that crashes, hangs or prints something else ends its cell, never the
+experiment.
 """
 
 from __future__ import annotations
@@ -342,27 +344,43 @@ class Experiment:
 
     def round(self, number: int) -> bool:
         """False: the time was over before the round was."""
-        order = [index for index in range(len(self.outcome.rows)) if any(self.due(number, index, i) for i in self.instruments)]
+        order = self.units([index for index in range(len(self.outcome.rows)) if any(self.due(number, index, i) for i in self.instruments)])
         if order:
             self.keeper.before(number)
         self.lot.shuffle(order)
         later = sum(self.seconds_of_round(n) for n in range(number + 1, self.last_round()))
         here = self.seconds_of_round(number)
-        for at, index in enumerate(order):
+        for at, unit in enumerate(order):
             if self.terms.punctual and self.left() <= 0:
                 if number == 0:
-                    for unbegun in order[at:]:
+                    for unbegun in (index for later_unit in order[at:] for index in later_unit):
                         self.keeper.absent(self.outcome.rows[unbegun].row.id, "the time was over before its turn")
                 return False
             for instrument in self.instruments:
-                heaps = self.due(number, index, instrument)
-                self.lot.shuffle(heaps)
-                for heap in heaps:
+                for index, heap in self.turns(number, unit, instrument):
                     self.watcher.step(f"{self.outcome.rows[index].row.title} under {heap.name}"
                                       + ("" if instrument is TIME else f", {instrument.name}"), self.spent, max(here, 0) + later)
                     self.measured(instrument, number, index, heap)
                     here -= self.seconds_of(index, heap, instrument)
         return True
+
+    def units(self, rows: Sequence[int]) -> list[list[int]]:
+        """A row each, or all those that are compared with each other."""
+        found: dict[str | int, list[int]] = {}
+        for index in rows:
+            found.setdefault(self.outcome.rows[index].row.together or index, []).append(index)
+        return list(found.values())
+
+    def turns(self, number: int, unit: Sequence[int], instrument: Instrument) -> Iterator[tuple[int, Heap]]:
+        due = {index: self.due(number, index, instrument) for index in unit}
+        heaps = list(self.subjects)
+        self.lot.shuffle(heaps)
+        for heap in heaps:
+            rows = list(unit)
+            self.lot.shuffle(rows)
+            for index in rows:
+                if heap in due[index]:
+                    yield index, heap
 
     def leave_narrow(self, number: int) -> None:
         if self.terms.until and self.rounds:

@@ -28,6 +28,8 @@ class Heap:
     version: str = ""  # of a peer that is there
     origin: str = ""  # of a peer that is there: its crate or package
     also: tuple[str, ...] = ()  # names by which it is found as well
+    sheet_of: str = ""  # of Polder's: the heap that it is a variant of
+    options: tuple[dict[str, str], ...] = ()  # of POLDER_OPTIONS that it has and others do not: name, takes, default
     settings: tuple[tuple[str, str], ...] = ()  # environment variables that it is meant to run with
 
     @property
@@ -96,7 +98,9 @@ def registered(place: Place) -> list[Heap]:
             library = next((p for p in (place.libraries / library.name, place.build / library) if p.exists()),
                            place.libraries / library.name)
         heaps.append(Heap(entry["name"], "polder", entry.get("title", ""), library, entry.get("paper", ""),
-                          str(entry.get("year", "")), entry.get("summary", ""), entry.get("progress", "")))
+                          str(entry.get("year", "")), entry.get("summary", ""), entry.get("progress", ""),
+                          sheet_of=entry.get("sheet_of", ""),
+                          options=tuple(entry.get("options", ()))))
     return heaps
 
 
@@ -122,10 +126,10 @@ def find(name: str, place: Place) -> Heap:
 
 
 def choose(names: list[str], place: Place) -> tuple[list[Heap], list[str]]:
-    """The heaps to compare with the system's, and a line for each one that is left out. 'all' means all present."""
+    """The heaps to compare with the system's, and a line for each one that is left out. 'all' means all present, but no sheets."""
     wanted: list[Heap] = []
     for name in names:
-        wanted += [h for h in catalogue(place) if h.kind != "system"] if name == "all" else [find(name, place)]
+        wanted += [h for h in catalogue(place) if h.kind != "system" and not h.sheet_of] if name == "all" else [find(name, place)]
     chosen: dict[str, Heap] = {}
     left_out = []
     for heap in wanted:

@@ -14,8 +14,9 @@ from pathlib import Path
 from polder_lab.launch import Launcher, Run
 from polder_lab.place import Place
 from polder_lab.row import Row
-from polder_lab.workload import options_of
+from polder_lab.workload import listed, options_of
 
+FREES = "frees"  # the parameter of a workload that can
 SAMPLING_SECONDS = 0.01
 
 
@@ -154,12 +155,30 @@ def instructions(report: Path) -> int:
         return sum(int(line.split()[1]) for line in lines if line.startswith("totals: "))
 
 
+@dataclass(frozen=True)
+class Frees(Instrument):
+    """The workload times every free of its reclaimer."""
+
+    name: str = "frees"
+
+    def fits(self, row: Row) -> bool:
+        return row.workload is not None and FREES in row.workload.parameters and self.name not in row.without
+
+    def missing(self, place: Place) -> str:
+        able = place.bench.exists() and any(FREES in workload.parameters for workload in listed(place))
+        return "" if able else f"no workload here has the parameter '{FREES}'"
+
+    def run(self, launcher: Launcher, row: Row, extra: Mapping[str, str], limit: float) -> Run:
+        return self.launch(launcher, row, (*row.command, "--param", f"{FREES}=1"), extra, limit)
+
+
 def instruments(names: list[str], place: Place, repeats: int) -> tuple[list[Instrument], dict[str, str]]:
     """Those named that work here, and for each other one why not."""
     known: dict[str, Instrument] = {i.name: i for i in (Memory(repeats=repeats, tells_live="--live" in options_of(place)),
-                                                        Latency(repeats=repeats), TIME, Calls(), Instructions())}
+                                                        Latency(repeats=repeats), TIME, Frees(repeats=repeats), Calls(),
+                                                        Instructions())}
     missing = {name: known[name].missing(place) for name in names}
     return [i for name, i in known.items() if name in names and not missing[name]], {n: why for n, why in missing.items() if why}
 
 
-PASSES = ("time", "latency", "memory", "calls", "instructions")
+PASSES = ("time", "latency", "memory", "frees", "calls", "instructions")

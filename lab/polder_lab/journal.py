@@ -64,20 +64,43 @@ def whole_lines(content: bytes) -> int:
 
 
 def read(file: Path) -> list[Record]:
-    """All records; the first is the experiment."""
-    try:
-        content = file.read_bytes()
-    except OSError as why:
-        raise Complaint(f"cannot read {file}: {why.strerror}") from why
-    records: list[Record] = []
+    """All records; the first is the experiment. A line that is none is an error, but for a last one that was cut off."""
+    content = content_of(file)
+    records = []
     for number, line in enumerate(content[:whole_lines(content)].splitlines(), 1):
         try:
-            record = json.loads(line)
-            if not isinstance(record, dict) or "record" not in record:
-                raise ValueError("no record")
+            records.append(parsed(line))
         except ValueError as why:
             raise Complaint(f"{file}, line {number} is not a record of an experiment: {why}") from why
-        records.append(record)
+    return begun(records, file)
+
+
+def read_what_stands(file: Path) -> tuple[list[Record], int]:
+    """The records, and how many lines are none."""
+    records, damaged = [], 0
+    for line in content_of(file).splitlines():
+        try:
+            records.append(parsed(line))
+        except ValueError:
+            damaged += 1
+    return begun(records, file), damaged
+
+
+def content_of(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as why:
+        raise Complaint(f"cannot read {file}: {why.strerror}") from why
+
+
+def parsed(line: bytes) -> Record:
+    record = json.loads(line)
+    if not isinstance(record, dict) or "record" not in record:
+        raise ValueError("no record")
+    return record
+
+
+def begun(records: list[Record], file: Path) -> list[Record]:
     if not records or records[0]["record"] != "experiment":
         raise Complaint(f"{file} is not the record of an experiment")
     if records[0].get("format") != FORMAT:
@@ -86,7 +109,8 @@ def read(file: Path) -> list[Record]:
 
 
 def newest(folder: Path) -> Path:
+    """The file that was written to last."""
     files = sorted(folder.glob(f"*{SUFFIX}"), key=lambda file: file.stat().st_mtime)
     if not files:
-        raise Complaint(f"there is no experiment in {folder} (./polder bench run makes one)")
+        raise Complaint(f"there are no records in {folder}; make some: ./polder bench run --quick")
     return files[-1]

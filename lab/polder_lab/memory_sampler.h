@@ -3,7 +3,8 @@
  * Kept at each tick: the resident size of the LARGEST single process of the tree. A tick that came late repeats the
  * value before it, so that the list stays a regular grid. Now and then, as it is dear: that process's proportional size
  * (smaps_rollup walks all its pages) and the size of its page tables. The tree itself is looked for at every 25th tick,
- * more often at first: that reads the stat of every process of the machine.
+ * more often at first, and only if a process or thread began anywhere meanwhile: that reads the stat of every process of
+ * the machine.
  * Nothing is written before the end: the disk is not touched while the command runs.
  */
 #ifndef POLDER_LAB_MEMORY_SAMPLER_H
@@ -38,6 +39,7 @@ struct memory_sampler {
   size_t dear_count, dear_room;
   pid_t tree[sampler_most_processes];
   size_t tree_size;
+  long newest; /* number given to a process or thread last, when the tree was looked for */
 };
 
 static void sampler_begin(struct memory_sampler* s, double start, double interval) {
@@ -99,6 +101,17 @@ static void sampler_search(struct memory_sampler* s) {
   }
 }
 
+/* The number the system gave to a process or thread last; -1 when it does not tell. */
+static long sampler_newest(void) {
+  char text[128];
+  int opened = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+  ssize_t length = opened < 0 ? 0 : read(opened, text, sizeof text - 1);
+  if (opened >= 0) close(opened);
+  text[length > 0 ? length : 0] = 0;
+  const char* last = strrchr(text, ' ');
+  return last ? atol(last) : -1;
+}
+
 static long long sampler_resident(pid_t id) {
   char text[128];
   long long pages = 0;
@@ -116,7 +129,11 @@ static long long sampler_field(pid_t id, const char* file, const char* field) {
 
 static void sampler_tick(struct memory_sampler* s, double now) {
   size_t every = s->count < sampler_search_every ? sampler_search_early : sampler_search_every;
-  if (s->count % every == 0 || s->tree_size < 2) sampler_search(s);
+  if (s->count % every == 0 || s->tree_size < 2) {
+    long newest = sampler_newest();
+    if (newest != s->newest || newest < 0 || s->tree_size < 2) sampler_search(s);
+    s->newest = newest;
+  }
   long long largest = 0;
   pid_t whose = 0;
   for (size_t i = 1; i < s->tree_size; ++i) {

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import wrap
 
+from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -40,13 +43,21 @@ def mean(rows: Sequence[RowOutcome], heap: str, metric: str) -> str:
     return f"{geometric_mean(values):.2f}" if values else ""
 
 
+def show(outcome: Outcome, console: Console) -> None:
+    """As wide as it is: what does not fit into a line is no table."""
+    grid = make(outcome)
+    width = Measurement.get(console, console.options.update(max_width=1000), grid).maximum
+    Console(highlight=False, width=max(console.width, width)).print(grid)
+    console.print(LEGEND, style="dim", width=100)
+
+
 def make(outcome: Outcome) -> Table:
     names = [heap.name for heap in outcome.heaps]
     grid = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
     grid.add_column("", no_wrap=True)
     grid.add_column("system", justify="right", no_wrap=True)
     for name in names:
-        grid.add_column(name, justify="right", overflow="fold", max_width=10)
+        grid.add_column("\n".join(wrap(name, 10, break_long_words=False)), justify="right", no_wrap=True)
     for result in outcome.rows:
         if any(cell.runs or cell.trouble for cell in result.cells.values()):
             grid.add_row(result.row.title, base_time(result.base), *(ratio_cell(result, name) for name in names))

@@ -17,6 +17,10 @@ class Place:
         return self.build / "bin" / "polder-registry"
 
     @property
+    def structures(self) -> Path:
+        return self.build / "bin" / "polder-structures"
+
+    @property
     def bench(self) -> Path:
         return self.build / "bin" / "polder-bench"
 

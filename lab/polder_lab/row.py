@@ -31,6 +31,9 @@ class Row:
     workload: Workload | None = None
     scale: float = 1.0  # of a program's job
     small: Row | None = None  # the same, cut down for instruments that take many times as long
+    settings: Mapping[str, str] = field(default_factory=dict)  # of the workload's parameters, beside those of the preset
+    without: frozenset[str] = frozenset()  # passes that it cannot run in
+    together: str = ""  # rows of one name are compared with each other: their runs are interleaved
 
     @property
     def id(self) -> str:

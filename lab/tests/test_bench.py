@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -18,6 +19,9 @@ import polars
 import pytest
 from conftest import Compare
 from test_launch import running
+
+from polder_lab.interval import Ratio
+from polder_lab.self_test import Twin
 
 Records = list[dict[str, Any]]
 
@@ -106,6 +110,17 @@ def test_full_takes_the_papers_presets(bench: Bench) -> None:
     done, records = bench("--full", "--only", "larson", "--rounds", "1", "--pass", "time")
     assert done.returncode == 0, done.stderr
     assert [r["id"] for r in records[0]["rows"]] == [f"larson{p}/{t}" for p in ("", ":scalloc") for t in (1, 2, 8, 32)]
+
+
+def test_the_table_is_as_wide_as_its_subjects(bench: Bench, compiled: Callable[[str], Path], tmp_path: Path) -> None:
+    libraries = [tmp_path / f"lib-with-a-long-name-{letter}.so" for letter in "abcdefghijklmnopqrstuvwxyz"]
+    for library in libraries:
+        shutil.copy(compiled(""), library)
+    done, _ = bench("--only", "larson/1", "--heaps", ",".join(map(str, libraries)), "--threads", "1", "--rounds", "1", "--pass", "time",
+                    "--seed", "1")
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("larson"))
+    assert len(re.findall(r"\d\.\d\d\b", line)) >= len(libraries), done.stdout
+    assert "…" not in done.stdout
 
 
 def test_a_preset_by_name(bench: Bench) -> None:
@@ -279,6 +294,20 @@ def test_check(polder: Compare) -> None:
     assert "the launcher (pass time): +0.00 % (+0.00 % … +0.00 %)" in done.stdout
     assert "and the sampler (pass memory)" in done.stdout
     assert "A/A, polder against itself: 0 of 8 intervals exclude 1.0" in done.stdout
+
+
+def test_check_finds_a_copy_that_differs(polder: Compare) -> None:
+    done = polder("bench", "check", "--rounds", "6", extra={"FAKE_BENCH_SECONDS": "0.001", "FAKE_BENCH_COPY": "1.02"})
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "1.020  1.02 – 1.02  excludes 1; once more 1.020  1.02 – 1.02" in done.stdout
+    assert "8 of 8 intervals exclude 1.0, 8 of them again: more than 1 of 20 is too many" in done.stdout
+
+
+@pytest.mark.parametrize(("again", "differs"), [
+    (None, True), (Ratio(1.01, 1.001, 1.02), True), (Ratio(1.01, 0.99, 1.02), False), (Ratio(0.98, 0.97, 0.99), False),
+])
+def test_an_accident_does_not_come_again(again: Ratio | None, differs: bool) -> None:
+    assert Twin("larson", Ratio(1.02, 1.01, 1.03), again).differs is differs
 
 
 @pytest.mark.parametrize(("arguments", "message"), [

@@ -49,6 +49,13 @@ def test_a_missing_heap_is_named_and_left_out(where: Place) -> None:
     assert left_out[0].startswith("absent: ")
 
 
+def test_all_means_no_sheets(where: Place) -> None:
+    every = [h.name for h in heap.choose(["all"], where)[0]]
+    assert "polder" in every
+    assert "polder-too" not in every
+    assert [h.name for h in heap.choose(["polder-too"], where)[0]] == ["polder-too"]
+
+
 def test_nothing_left_is_a_complaint(where: Place) -> None:
     with pytest.raises(Complaint, match="not built"):
         heap.choose(["absent"], where)

@@ -175,9 +175,10 @@ def test_an_interruption_keeps_what_is_finished_and_leaves_nothing(build: Path, 
 
 def test_list_and_explain(polder: Compare) -> None:
     listed = json.loads(polder("list", "heaps", "--json").stdout)["heaps"]
-    assert [h["name"] for h in listed][:3] == ["polder", "absent", "system"]
+    assert [h["name"] for h in listed][:4] == ["polder", "absent", "polder-too", "system"]
     assert "| `polder` | this project, 2024 | lock-free | The flagship. |" in polder("list", "heaps", "--markdown").stdout
     assert "polder" in polder("list", "heaps").stdout
     explained = polder("explain", "polder").stdout
     assert "The flagship." in explained
     assert "libpolder.so" in explained
+    assert "options   reuse=80  (0 to 100)" in explained

@@ -9,7 +9,8 @@ import pytest
 from synthetic import Entry, experiment
 
 from polder_lab.complaint import Complaint
-from polder_lab.report.records import newest, read
+from polder_lab.journal import newest
+from polder_lab.report.records import read
 from polder_lab.report.words import facts, warnings
 
 
@@ -69,8 +70,8 @@ def test_a_fixed_time_is_compared_by_operation(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        ([], "no records file"),
-        ([{"record": "run"}], "no records file"),
+        ([], "not the record of an experiment"),
+        ([{"record": "run"}], "not the record of an experiment"),
         ([{**experiment(), "format": 99}], "format 99"),
         ([experiment()], "no repetition"),
     ],

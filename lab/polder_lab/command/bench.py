@@ -21,8 +21,8 @@ from rich.table import Table
 
 from polder_lab import campaign, journal, machine, overview, place, self_test, table
 from polder_lab import heap as heaps_of
+from polder_lab import suite as suites
 from polder_lab.campaign import MODES, Recorder, Settings
-from polder_lab.command.report import report
 from polder_lab.command.shared import Commands, brief, build_option, forget_inherited, say, terminal, thread_counts, words
 from polder_lab.complaint import Complaint, unknown
 from polder_lab.experiment import Experiment, Outcome
@@ -31,26 +31,22 @@ from polder_lab.launch import Launcher, build_launcher
 from polder_lab.place import Place
 from polder_lab.program import PROGRAMS
 from polder_lab.progress import Bar
-from polder_lab.row import select
 from polder_lab.workload import listed
 
 # What a continued experiment can still be told; the rest its file says.
 WITH_RESUME = {"resume", "name", "out", "build", "rounds", "minutes", "until"}
 
 
-@click.group("bench", cls=Commands)
+@click.group("bench", cls=Commands, modules={"report": "report:report"})
 def bench() -> None:
     """The laboratory: workloads and programs under many heaps, kept for the report."""
-
-
-bench.add_command(report)
 
 
 @bench.command("list")
 @click.option("--json", "as_json", is_flag=True)
 @build_option
 def list_rows(as_json: bool, build: Path | None) -> None:
-    """The workloads with their presets, the programs, and the subjects."""
+    """The workloads with their presets, the programs, the suites, and the subjects."""
     where = place.find(build.resolve() if build else None)
     if not where.bench.exists():
         raise Complaint(f"the workloads are not built: {where.bench} is missing")
@@ -60,7 +56,8 @@ def list_rows(as_json: bool, build: Path | None) -> None:
                                "parameters": w.parameters, "presets": w.presets} for w in workloads],
                 "programs": [{"name": p.name, "what": p.summary, "package": p.package, "present": p.executable() is not None}
                              for p in PROGRAMS],
-                "subjects": [h.as_json() for h in heaps_of.catalogue(where)]}
+                "subjects": [h.as_json() for h in heaps_of.catalogue(where)],
+                "suites": [{"name": s.name, "title": s.title, "what": s.what, "workload": s.workload} for s in suites.ALL]}
         sys.stdout.write(json.dumps(told, indent=1) + "\n")
         return
     grid = Table(box=None, pad_edge=False, header_style="dim")
@@ -73,6 +70,8 @@ def list_rows(as_json: bool, build: Path | None) -> None:
         there = p.executable() is not None
         grid.add_row(p.name, p.summary + ("" if there else f" (apt-get install {p.package})"), "", style=None if there else "dim")
     terminal().print(grid)
+    for suite in suites.ALL:
+        terminal().print(f"\n--suite {suite.name}: {suite.what}, over the workload {suite.workload}", soft_wrap=True)
     found = heaps_of.catalogue(where)
     terminal().print("\nsubjects: " + ", ".join(h.name for h in found if h.present), soft_wrap=True)
     if missing := [h.name for h in found if not h.present]:
@@ -82,12 +81,13 @@ def list_rows(as_json: bool, build: Path | None) -> None:
 @bench.command("run")
 @click.option("--quick", is_flag=True, help="Under ten minutes: small parameters, 2 threads, few rounds, at most six rivals.")
 @click.option("--full", is_flag=True, help="Over night: the papers' presets as well, 1, 2, 8 and 32 threads, up to 20 rounds.")
-@click.option("--heaps", default="", metavar="A,B", help="Names or .so paths.  [default: all that are present]")
+@click.option("--suite", default="", metavar="NAME", help="Rows that are compared with each other, instead of all workloads and programs.")
+@click.option("--heaps", default="", metavar="A,B", help="Names or .so paths.  [default: all that are present, no sheets]")
 @click.option("--only", multiple=True, metavar="PATTERN", help="Rows: part of a name, or * ?; larson/8, larson:scalloc.")
 @click.option("--threads", default="", metavar="1,2,8", help="Thread counts of the workloads.")
 @click.option("--preset", metavar="NAME", help="The workloads that have this preset, with it.")
 @click.option("--rounds", type=click.IntRange(min=1), help="How often.  [default: as many as fit]")
-@click.option("--minutes", type=click.FloatRange(min=0, min_open=True), help="How long; kept to.  [default: 8.5, 60, 540]")
+@click.option("--minutes", type=click.FloatRange(min=0, min_open=True), help="How long; kept to.  [default: 9.2, 60, 540]")
 @click.option("--until", metavar="2%", help="A row is done when the intervals of all its ratios are this tight, to either side.")
 @click.option("--pass", "passes", default="", metavar="A,B", help=f"Of {', '.join(PASSES)}.  [default: time,latency,memory]")
 @click.option("--limit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="When a run counts as hanging.")
@@ -113,7 +113,8 @@ def run_command(context: click.Context, /, name: str | None, out: Path | None, r
         settings = continued(campaign.settings_of(records[0]), asked)
     else:
         settings = chosen(asked)
-        name = name or datetime.now().strftime("%Y-%m-%d-%H%M%S") + ("" if settings.mode == "usual" else f"-{settings.mode}")
+        said = [settings.suite, "" if settings.mode == "usual" else settings.mode]
+        name = name or "-".join([datetime.now().strftime("%Y-%m-%d-%H%M%S"), *(word for word in said if word)])
         file = folder / f"{name}{journal.SUFFIX}"
         if "/" in name or file.exists():
             raise Complaint(f"there is {file} already: --resume continues it, or take another --name" if "/" not in name
@@ -122,7 +123,7 @@ def run_command(context: click.Context, /, name: str | None, out: Path | None, r
         say(f"not handed on to what is measured: {', '.join(inherited)}", "yellow")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     outcome = conduct(settings, records, file, where)
-    show(outcome, file, where)
+    show(outcome, file, where, settings.suite)
     sys.exit(130 if outcome.interrupted else 0)
 
 
@@ -130,16 +131,20 @@ def chosen(asked: dict[str, Any]) -> Settings:
     if asked["quick"] and asked["full"]:
         raise Complaint("--quick or --full, not both")
     name = "quick" if asked["quick"] else "full" if asked["full"] else "usual"
-    mode = MODES[name]
-    passes = words(asked["passes"]) or list(mode.passes)
+    mode, suite = MODES[name], suites.find(asked["suite"]) if asked["suite"] else None
+    if suite is not None and asked["preset"] is not None:
+        raise Complaint(f"--preset does not go with --suite: {suite.name} says the parameters of its rows")
+    size = suite.sizes[name] if suite else None
+    passes = words(asked["passes"]) or list(suite.passes if suite else mode.passes)
     for one in passes:
         if one not in PASSES:
             raise unknown("pass", one, PASSES)
     punctual = name == "quick" or asked["minutes"] is not None
     return Settings(mode=name, heaps=words(asked["heaps"]), only=[p for text in asked["only"] for p in words(text)],
-                    threads=thread_counts(asked["threads"]) if asked["threads"] else list(mode.threads), preset=asked["preset"],
+                    threads=thread_counts(asked["threads"]) if asked["threads"] else list(size.threads if size else mode.threads),
+                    preset=asked["preset"], suite=asked["suite"],
                     passes=[p for p in PASSES if p in passes], seed=time.time_ns() % 2**31 if asked["seed"] is None else asked["seed"],
-                    rounds=asked["rounds"], minutes=asked["minutes"] or mode.minutes, punctual=punctual,
+                    rounds=asked["rounds"], minutes=asked["minutes"] or (size or mode).minutes, punctual=punctual,
                     until=share(asked["until"]), limit=asked["limit"] or mode.limit)
 
 
@@ -167,13 +172,13 @@ def conduct(settings: Settings, records: list[journal.Record], file: Path, where
     heaps, absent = campaign.subjects(settings, where)
     with tempfile.TemporaryDirectory(prefix="polder-bench-") as scratch_name:
         scratch = Path(scratch_name)
-        selection = select(where, settings.wanted, scratch)
+        selection = campaign.rows_of(settings, where, scratch)
         rows = selection.rows
         if records:
             known = {s["name"] for s in records[0]["subjects"]}, {r["id"] for r in records[0]["rows"]}
             heaps, rows = [h for h in heaps if h.name in known[0]], [r for r in rows if r.id in known[1]]
             campaign.unchanged(records[0], heaps, rows)
-        usable, unusable = instruments(settings.passes, where, MODES[settings.mode].repeats)
+        usable, unusable = instruments(settings.passes, where, campaign.repeats_of(settings))
         if not usable:
             raise Complaint("no pass is possible:" + "".join(f"\n  {why}" for why in unusable.values()))
         launcher = Launcher(build_launcher(where.own), folder_in(scratch, "runs"))
@@ -181,7 +186,7 @@ def conduct(settings: Settings, records: list[journal.Record], file: Path, where
             seen = frozenset(r["what"] for r in records if r["record"] == "absent")
             recorder = Recorder(kept, campaign.before(records), scratch, bar.warn, seen)
             if not records:
-                kept.write(campaign.experiment_record(file.stem, settings, where, heaps, rows))
+                kept.write(campaign.experiment_record(file.stem, settings, where, heaps, selection))
             for line in [*absent, *selection.left_out, *(f"the pass {name}: {why}" for name, why in unusable.items())]:
                 recorder.absent(*line.split(": ", 1))
             outcome = Experiment(rows, heaps, settings.terms, launcher, bar, instruments=usable, keeper=recorder,
@@ -195,11 +200,19 @@ def folder_in(scratch: Path, name: str) -> Path:
     return scratch / name
 
 
-def show(outcome: Outcome, file: Path, where: Place) -> None:
+def show_comparisons(file: Path, console: Console) -> None:
+    from polder_lab.report import compared_text  # here, since the report takes longer to load than the other commands to run
+
+    compared_text.show(file, console)
+
+
+def show(outcome: Outcome, file: Path, where: Place, suite: str) -> None:
     console = terminal()
     if outcome.rows and any(cell.runs for result in outcome.rows for cell in result.cells.values()):
-        console.print(overview.make(outcome))
-        console.print(overview.LEGEND, style="dim", width=100)
+        if suite:
+            show_comparisons(file, console)
+        else:
+            overview.show(outcome, console)
     for title, heap, trouble in outcome.troubles:
         console.print(f"FAILED    {title} under {heap} {trouble}", style="bold red", markup=False, soft_wrap=True)
     if outcome.interrupted:
@@ -251,24 +264,25 @@ def check_command(rounds: int, heap: str, seed: int | None, build: Path | None) 
     with tempfile.TemporaryDirectory(prefix="polder-check-") as scratch, Bar(Console(stderr=True)) as bar:
         launcher = Launcher(build_launcher(where.own), Path(scratch))
         found = self_test.costs(where, launcher, rounds, random.Random(seed), bar)
-        outcome = self_test.a_against_a(where, launcher, one, rounds, seed, bar)
+        compared = self_test.a_against_a(where, launcher, one, rounds, seed, bar)
     console = terminal()
     for cost in found:
         console.print(f"{cost.what}: {percent(cost.ratio.value)} ({percent(cost.ratio.low)} … {percent(cost.ratio.high)}) of a run, "
                       f"its own processor time {cost.own_share:.2%}: {cost.verdict}", soft_wrap=True)
-    again = outcome.heaps[0].name
-    ratios = {r.row.title: ratio for r in outcome.rows if (ratio := r.ratio(again, "seconds"))}
-    for title, ratio in ratios.items():
-        console.print(f"  {title:<36} {ratio.value:.3f}  {table.span(ratio)}" + ("" if ratio.verdict == "even" else "  excludes 1"))
-    outside = self_test.excluding(list(ratios.values()))
-    well = bool(ratios) and outside <= max(1, round(len(ratios) / 20))
-    console.print(f"A/A, {one.name} against itself: {outside} of {len(ratios)} intervals exclude 1.0"
-                  + ("" if well else f": more than {self_test.AA_EXCLUDED} of {self_test.AA_ROWS} is too many"), soft_wrap=True)
+    for twin in compared.rows:
+        second = f"; once more {twin.again.value:.3f}  {table.span(twin.again)}" if twin.again else ""
+        excludes = f"  excludes 1{second}" if self_test.differs(twin.ratio) else ""
+        console.print(f"  {twin.title:<36} {twin.ratio.value:.3f}  {table.span(twin.ratio)}{excludes}", soft_wrap=True)
+    most = f"more than {self_test.AA_EXCLUDED} of {self_test.AA_ROWS} is too many"
+    console.print(f"A/A, {one.name} against itself: {compared.first} of {len(compared.rows)} intervals exclude 1.0"
+                  + (f", {compared.differing} of them again" if len(compared.outcomes) > 1 else "")
+                  + ("" if compared.well else f": {most}"), soft_wrap=True)
     console.print(f"others used {quiet.others_share():.0%} of the machine meanwhile; {rounds} rounds, seed {seed}", style="dim")
-    for title, name, trouble in outcome.troubles:
+    troubles = [trouble for outcome in compared.outcomes for trouble in outcome.troubles]
+    for title, name, trouble in troubles:
         console.print(f"FAILED    {title} under {name} {trouble}", style="bold red", markup=False, soft_wrap=True)
-    bad = outcome.troubles or not well or any(cost.verdict.startswith("ABOVE") for cost in found)
-    sys.exit(130 if outcome.interrupted else 1 if bad else 0)
+    bad = troubles or not compared.well or any(cost.verdict.startswith("ABOVE") for cost in found)
+    sys.exit(130 if any(outcome.interrupted for outcome in compared.outcomes) else 1 if bad else 0)
 
 
 def percent(value: float | None) -> str:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 from rich.table import Table
 
 from polder_lab import heap as heaps_of
-from polder_lab import place
+from polder_lab import place, structure
 from polder_lab.command.shared import Commands, build_option, say, terminal
 from polder_lab.complaint import Complaint, unknown
 from polder_lab.heap import Heap
+from polder_lab.structure import Entry
 
 
 @click.group("list", cls=Commands)
@@ -49,6 +51,60 @@ def list_heaps(as_json: bool, markdown: bool, build: Path | None) -> None:
     terminal().print(grid)
 
 
+# What is told of an entry besides its name, by registry: heading, and the text.
+COLUMNS: dict[str, dict[str, Callable[[Entry], str]]] = {
+    "reclaimers": {
+        "paper": lambda e: cited(e),
+        "protects": lambda e: f"{e['protects']}{', restarts readers' if e['restarts'] else ''}",
+        "readers": lambda e: str(e["readers"]),
+        "bound on garbage": lambda e: str(e["bound"]),
+        "a thread that stalls": lambda e: str(e["stall"]),
+        "words an object": lambda e: str(e["words_per_object"]),
+    },
+    "drains": {"what is done with what is safe": lambda e: str(e["summary"])},
+    "structures": {
+        "paper": lambda e: cited(e),
+        "semantics": lambda e: str(e["semantics"]),
+        "readers": lambda e: str(e["readers"]),
+        "updates": lambda e: str(e["updaters"]),
+        "needs": lambda e: f"{e['needs']}{'; searches may restart' if e['restarts'] else ''}",
+    },
+}
+
+
+def cited(entry: Entry) -> str:
+    year = str(entry["year"])
+    return entry["paper"] if year in entry["paper"] else f"{entry['paper']}, {year}"
+
+
+def list_registry(registry: str) -> click.Command:
+    """The command that lists one of the registries of reclamation."""
+
+    def listed(as_json: bool, markdown: bool, build: Path | None) -> None:
+        entries = structure.told(place.find(build.resolve() if build else None), registry)
+        columns = COLUMNS[registry]
+        if as_json:
+            sys.stdout.write(json.dumps({registry: entries}, indent=1) + "\n")
+        elif markdown:
+            sys.stdout.write(f"| {registry[:-1]} | {' | '.join(columns)} |\n|{' --- |' * (len(columns) + 1)}\n")
+            for e in entries:
+                sys.stdout.write(f"| `{e['name']}` | {' | '.join(text(e) for text in columns.values())} |\n")
+        else:
+            console = terminal()
+            for e in entries:
+                console.print(e["name"], style="bold", markup=False, end="")
+                console.print(f" — {e['title']}" if e.get("title") else "", markup=False)
+                for heading, text in columns.items():
+                    console.print(f"  {heading:<20} {text(e)}", markup=False, soft_wrap=True)
+
+    command = click.command(registry, help=f"The registered {registry}.")
+    return command(click.option("--json", "as_json", is_flag=True)(click.option("--markdown", is_flag=True)(build_option(listed))))
+
+
+for name in COLUMNS:
+    listing.add_command(list_registry(name))
+
+
 def paper(h: Heap) -> str:
     return f"{h.paper}, {h.year}" if h.paper and h.year and h.year not in h.paper else h.paper or h.year
 
@@ -65,7 +121,7 @@ def explain(name: str, build: Path | None) -> None:
     h = found[name]
     missing = "" if h.present else h.how_to_get
     compare_with = {"system": "every comparison is against it", "peer": f"./polder compare --heaps {h.name}"}
-    facts = (("paper" if h.paper else "year", paper(h)), ("progress", h.progress),
+    facts = (("paper" if h.paper else "year", paper(h)), ("sheet of", h.sheet_of), ("progress", h.progress),
              ("version", ", ".join(told for told in (h.version, h.origin) if told)),
              ("library", str(h.library) if h.present and h.library else ""), ("missing", missing),
              ("run", f"./polder run --heap {h.name} -- CMD" if h.kind == "polder" else ""),
@@ -76,6 +132,9 @@ def explain(name: str, build: Path | None) -> None:
     for fact, told in facts:
         if told:
             console.print(f"  {fact:<9} {told}", markup=False, soft_wrap=True)
+    for number, option in enumerate(h.options):
+        told = f"{option['name']}={option['default']}  ({option['takes']})"
+        console.print(f"  {'' if number else 'options':<9} {told}", markup=False, soft_wrap=True)
 
 
 def heaps_missing(name: str, where: place.Place) -> Complaint:

@@ -28,7 +28,8 @@ QUICK_SCALE = 0.4
 
 @click.command(context_settings={"allow_interspersed_args": False})
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
-@click.option("--heaps", default="polder", show_default=True, metavar="A,B", help="Names or .so paths; 'all': all that are present.")
+@click.option("--heaps", default="polder", show_default=True, metavar="A,B",
+              help="Names or .so paths; 'all': all that are present, no sheets.")
 @click.option("--rounds", type=click.IntRange(min=1), help="How often.  [default: as many as fit into --minutes, 6 to 20]")
 @click.option("--minutes", type=click.FloatRange(min=0, min_open=True), help="How long.  [default: 5]")
 @click.option("--quick", is_flag=True, help="About two minutes: smaller jobs, workloads at 2 threads only.")

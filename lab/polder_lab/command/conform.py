@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -27,7 +28,8 @@ from polder_lab.progress import Bar
 @click.command()
 @click.option("--heap", "names", multiple=True, metavar="A,B", help="Registered heaps, peers, or system.  [default: polder]")
 @click.option("--lib", "libraries", multiple=True, metavar="FILE", help="Any malloc library.")
-@click.option("--all", "everything", is_flag=True, help="The system's malloc, every registered heap, every peer that is there.")
+@click.option("--all", "everything", is_flag=True,
+              help="The system's malloc, every registered heap (sheets by name only), every peer that is there.")
 @click.option("--only", multiple=True, metavar="PROBE", help="Probes by name, pattern (* ?) or group.")
 @click.option("--list", "listed", is_flag=True, help="The probes: what they demand, and where that comes from.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path, allow_dash=True), metavar="FILE",
@@ -89,7 +91,9 @@ def served(asked: list[Heap], everything: bool, where: place.Place, runner: Runn
     if everything:
         others = sorted(heaps_of.catalogue(where), key=lambda heap: ("system", "polder", "peer").index(heap.kind))
         for heap in others:
-            if not heap.present:
+            if heap.sheet_of:
+                left_out.append(f"{heap.name}: a sheet of {heap.sheet_of}")
+            elif not heap.present:
                 left_out.append(f"{heap.name}: not there")
             elif heap.library not in chosen:
                 if why := runner.objection(heap):
@@ -106,6 +110,7 @@ def ask(table: Matrix, runner: Runner) -> bool:
     """Probe by probe under every heap, so that a noisy minute meets all of them. True if it was interrupted: then the
     probes that were not asked of every heap are left out."""
     total, done, begun = len(table.catalogue.probes) * len(table.heaps), 0, time.monotonic()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # somebody's time limit is an interruption too
     try:
         with Bar(Console(stderr=True)) as bar:
             bar.phase(f"{len(table.catalogue.probes)} probes under {', '.join(heap.name for heap in table.heaps)}")

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import json
 import subprocess
+import tempfile
 import textwrap
+import time
 from pathlib import Path
 
 import click
 from rich.table import Table
 
 from polder_lab import figure as figures
-from polder_lab import place
+from polder_lab import journal, machine, place
 from polder_lab.command.report import save
-from polder_lab.command.shared import build_option, say, terminal
+from polder_lab.command.shared import build_option, forget_inherited, say, terminal
 from polder_lab.complaint import Complaint
+from polder_lab.figure import recorded
 from polder_lab.figure.part import Figure, Presets
+from polder_lab.launch import Launcher, build_launcher
 from polder_lab.place import Place
-from polder_lab.report import picture
+from polder_lab.report import picture, recorded_page, units
 from polder_lab.report.chart.part import Chart, view_of
 from polder_lab.report.figure_page import render
-from polder_lab.report.records import newest, read
+from polder_lab.report.records import read
+from polder_lab.timeline import drawing
+from polder_lab.workload import listed
 
 
 @click.command("figure")
@@ -41,11 +47,16 @@ def figure(name: str | None, listing: bool, files: tuple[Path, ...], out: Path |
         raise Complaint("which figure? ./polder figure --list names them")
     one = figures.find(name)
     target_kind(out)
+    if isinstance(one, recorded.Timeline):
+        if files:
+            raise Complaint(f"{one.name} is drawn from a recording that it makes itself: --records does not go with it")
+        click.echo(draw_recorded(one, where, out))
+        return
     known = presets_of(where)
     told(one)
     if not files and not any(where.results.glob("*.jsonl")):
         raise Complaint(f"there are no records to draw it from; this makes them:\n  {one.command_with(known)}")
-    paths = list(files) or [newest(where.results)]
+    paths = list(files) or [journal.newest(where.results)]
     view = view_of(read(paths))
     chart = one.draw(view)
     if chart is None:
@@ -70,7 +81,35 @@ def target_kind(out: Path | None) -> None:
         picture.browser()
 
 
-def told(one: Figure) -> None:
+def draw_recorded(one: recorded.Timeline, where: Place, out: Path | None) -> Path:
+    forget_inherited()
+    if not where.bench.exists():
+        raise Complaint(f"the workloads are not built: {where.bench} is missing")
+    known = {name for workload in listed(where) if workload.name == "set" for name in workload.parameters}
+    if gone := [name for name in ("structure", "reclaimer", *one.needs) if name not in known]:
+        raise Complaint(f"{one.name} needs a workload set with the parameter {gone[0]}, which {where.bench} does not have")
+    target = out or where.results / f"{one.name}.html"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    told(one)
+    with tempfile.TemporaryDirectory(prefix="polder-figure-") as scratch:
+        launcher = Launcher(build_launcher(where.own), Path(scratch))
+        shown = recorded.record(one, where, launcher, target.parent, say)
+        compared = recorded.compare(one, where, launcher, time.time_ns() % 2**31, say) if target.suffix == ".html" else []
+    for side in shown:
+        say(f"  {side.setup.label}, {side.heap.name}: " + "; ".join(f"{name} {value}" for name, value in side.facts))
+    for each in compared:
+        say(f"  {each.what}, {one.setups[0].label} over {one.setups[1].label}: {units.ratio(each.ratio.value)}")
+    if target.suffix == ".html":
+        save(target, recorded_page.render(one, shown, compared, machine.describe(where), where))
+        return target
+    of = shown[0].recording
+    made = drawing.draw(of, 0.0, of.seconds)
+    sheet, height = drawing.on_one_sheet(made, f"{one.caption}: {shown[0].setup.label}, {shown[0].heap.name}", made.left_out)
+    picture.write({target.stem: sheet}, target.parent, target.suffix[1:], width=1600, height=height)
+    return target
+
+
+def told(one: Figure | recorded.Timeline) -> None:
     say(f"{one.paper.short}, figure {one.number}: {one.caption}", "bold")
     say(f"  The paper: {one.statement}")
 
@@ -98,7 +137,7 @@ def presets_of(where: Place) -> Presets | None:
 def show_all(files: tuple[Path, ...], where: Place) -> None:
     known = presets_of(where)
     there = bool(files) or any(where.results.glob("*.jsonl"))
-    view = view_of(read(list(files) or [newest(where.results)])) if there else None
+    view = view_of(read(list(files) or [journal.newest(where.results)])) if there else None
     grid = Table(box=None, pad_edge=False, header_style="dim")
     for head in ("figure", "what it shows", "workload", "preset", "here"):
         grid.add_column(head, no_wrap=head != "what it shows")
@@ -113,10 +152,12 @@ def show_all(files: tuple[Path, ...], where: Place) -> None:
             "can be drawn" if drawn else "no preset" if gone else "needs other rows" if view else "needs records",
             style=None if drawn else "dim",
         )
+    for timeline in figures.RECORDED:
+        grid.add_row(timeline.name, timeline.caption, "set", "", "is recorded when asked for")
     terminal().print(grid)
     for name, why in figures.NOT_HERE.items():
         if name.startswith("thesis"):
-            say(f"not here: {name}.x {why}", "dim")
+            say(f"not here: {name} {why}", "dim")
 
 
 def has_preset(one: Figure, known: Presets) -> bool:

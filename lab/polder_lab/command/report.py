@@ -7,12 +7,12 @@ from pathlib import Path
 
 import click
 
-from polder_lab import place
+from polder_lab import journal, place
 from polder_lab.command.shared import build_option, say
 from polder_lab.complaint import Complaint, unknown
 from polder_lab.report import page, picture
 from polder_lab.report.chart.part import Chart, view_of
-from polder_lab.report.records import newest, read
+from polder_lab.report.records import read
 
 USUAL_PICTURES = ("overview-*", "overall", "speed-up-*", "threads-memory-*", "figure-*")
 
@@ -38,7 +38,7 @@ def report(
         raise Complaint("--chart chooses among pictures: say --png FOLDER or --svg FOLDER too")
     if png or svg:
         picture.browser()  # before any work
-    files = list(records) or [newest(place.find(build).results)]
+    files = list(records) or [journal.newest(place.find(build).results)]
     made = page.make(view_of(read(files)))
     target = out or files[0].with_suffix(".html")
     pictures = chosen(made.pictures, patterns) if png or svg else {}

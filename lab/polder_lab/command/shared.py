@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,23 @@ from polder_lab.launch import NOT_INHERITED
 
 
 class Commands(click.Group):
+    """A group whose commands are loaded when they are called: what some need takes longer to load than others to run."""
+
+    def __init__(self, *arguments: Any, modules: Mapping[str, str] | None = None, **more: Any) -> None:
+        """modules: "MODULE:ATTRIBUTE" by the command's name, of those that are not added."""
+        super().__init__(*arguments, **more)
+        self.modules = modules or {}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*self.modules, *super().list_commands(ctx)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in self.modules:
+            module, _, attribute = self.modules[cmd_name].partition(":")
+            found: click.Command = getattr(import_module(f"polder_lab.command.{module}"), attribute)
+            return found
+        return super().get_command(ctx, cmd_name)
+
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
             raise Complaint(f"there is no command '{args[0]}'; nearest: {', '.join(nearest(args[0], self.list_commands(ctx)))}")

@@ -72,7 +72,7 @@ def describe(file: Path, as_json: bool, build: Path | None) -> None:
 @trace_file
 @click.option("--heap", metavar="NAME", help="One heap alone; 'system' is the system's malloc.")
 @click.option("--heaps", metavar="A,B",
-              help="Against the system's malloc; names or .so paths; 'all': all that are present.  [default: polder]")
+              help="Against the system's malloc; names or .so paths; 'all': all that are present, no sheets.  [default: polder]")
 @click.option("--rounds", type=click.IntRange(min=1), default=10, show_default=True, help="How often.")
 @click.option("--repeat", type=click.IntRange(min=1, max=10**6), help="How often in one process.  [default: until it takes 0.2 s]")
 @click.option("--order", type=click.Choice(["dependencies", "strict"]), default="dependencies", show_default=True,

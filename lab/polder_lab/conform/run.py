@@ -45,7 +45,9 @@ class Ending:
 
 
 def last_line(text: str) -> str:
-    return next((line.strip()[:300] for line in reversed(text.splitlines()) if line.strip()), "")
+    """What a heap says before it dies may have bytes of its own in it: they become spaces."""
+    said = ("".join(c if c.isprintable() else " " for c in line).strip() for line in reversed(text.splitlines()))
+    return next((line[:300] for line in said if line), "")
 
 
 class Runner:
@@ -85,11 +87,13 @@ class Runner:
         return describe(self.execute(heap, ["run", probe.name], limit), limit)
 
     def verdict(self, probe: Probe, heap: Heap, demanded: bool) -> Verdict:
-        """A demand that is not met is asked again, so that the reader knows whether it never is."""
+        """A demand that is not met is asked again, so that the reader knows whether it never is. A hang, which takes all the
+        time it is given, is asked once more only."""
         first = self.once(probe, heap)
-        if not first.fails or not demanded or self.again == 0:
+        again = min(self.again, 1) if first.kind == "hang" else self.again
+        if not first.fails or not demanded or again == 0:
             return first
-        others = [self.once(probe, heap) for _ in range(self.again)]
+        others = [self.once(probe, heap) for _ in range(again)]
         return replace(first, runs=1 + len(others), failed=1 + sum(v.fails for v in others))
 
 

@@ -182,20 +182,39 @@ def allocator_time(view: View, rows: Sequence[Row], title: str) -> Chart | None:
 
 
 def along(
-    parameter: str, x_title: str, what: Callable[[Run], float | None], unit: Callable[[float], str], y_title: str, *, binary: bool = False
+    parameter: str,
+    x: Chart,
+    what: Callable[[Run], float | None],
+    unit: Callable[[float], str],
+    y_title: str,
+    *,
+    binary: bool = False,
+    baseline: str = "",
 ) -> Draw:
+    """Against a parameter. Rows of a preset with `baseline` in its name are one more line: the first heap's alone."""
+
     def plot(view: View, rows: Sequence[Row], title: str) -> Chart | None:
-        return against_threads.measured(
-            view,
-            sorted(rows, key=lambda row: position(row, parameter) or 0),
-            what,
-            unit,
-            title,
-            y_title,
-            binary=binary,
-            position=lambda row: position(row, parameter) or 0,
-            x={"title": {"text": x_title}},
-        )
+        def drawn(of: Sequence[Row], names: Sequence[str]) -> Chart | None:
+            return against_threads.measured(
+                view,
+                sorted(of, key=lambda row: position(row, parameter) or 0),
+                what,
+                unit,
+                title,
+                y_title,
+                names=names,
+                binary=binary,
+                position=lambda row: position(row, parameter) or 0,
+                x=x,
+            )
+
+        apart = [row for row in rows if baseline and baseline in row.preset]
+        chart = drawn([row for row in rows if row not in apart], view.names)
+        below = drawn(apart, view.names[:1]) if apart else None
+        if chart and below:
+            for trace in below["data"]:
+                chart["data"].append({**trace, "name": baseline, "showlegend": True, "line": {"color": "#8a8a8a", "dash": "dot"}})
+        return chart
 
     return plot
 

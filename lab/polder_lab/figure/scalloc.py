@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from polder_lab.figure.part import Figure, Paper, allocator_time, along, memory, memory_per_thread, only, seconds, speed_up
+from polder_lab.figure.part import Figure, Paper, allocator_time, along, memory, memory_per_thread, only, speed_up
 from polder_lab.report import units
 from polder_lab.report.chart import repetitions
 from polder_lab.report.chart.part import Chart, View
@@ -24,10 +24,13 @@ OURS = (
 )
 
 
-WHOLE = (
-    "The paper has a point for each interval of sizes, at 40 threads, and averages memory; ours has all intervals together, "
-    "against threads."
-)
+POINTS = "The paper has 40 threads and averages memory; ours is the peak, and a cycle allocates at most 32 MB, so that it fits."
+EXPONENTS = range(4, 21, 2)
+INTERVALS: Chart = {
+    "title": {"text": "sizes of blocks: from here to four times as much"},
+    "tickvals": list(EXPONENTS),
+    "ticktext": [units.size(2**x) for x in EXPONENTS],
+}
 
 
 def presets(figure: str, *more: str) -> tuple[str, ...]:
@@ -47,8 +50,19 @@ def access(run: Run) -> float | None:
     return float(told) if told else run.number("seconds")
 
 
-def time_anywhere(view: View, rows: Sequence[Row], title: str) -> Chart | None:
-    return allocator_time(view, rows, title) or seconds(view, rows, title)
+def within(run: Run) -> float | None:
+    """Time in the allocator, of all threads together."""
+    return run.number("allocator_seconds") or run.number("seconds")
+
+
+def peak(run: Run) -> float | None:
+    return run.number("peak_rss")
+
+
+TIME_BY_SIZE = along("low", INTERVALS, within, units.seconds, "seconds in the allocator")
+MEMORY_BY_SIZE = along("low", INTERVALS, peak, units.size, "peak RSS", binary=True)
+SPAN_POOL = ("scalloc-fig13", "scalloc-fig13-scaled")
+VIRTUAL_SPANS = ("scalloc", "scalloc-no-madvise", "scalloc-no-virtual-spans", "scalloc-no-virtual-spans-no-madvise")
 
 
 FIGURES = (
@@ -181,11 +195,12 @@ FIGURES = (
         "Sizes from 16 bytes to 4 MB: time in the allocator",
         "Below 1 MB scalloc is faster than all others, at 40 threads; above it asks the kernel every time, which costs.",
         "object_sizes",
-        presets("10"),
+        ("scalloc-fig10-x",),
         "Object sizes: time in the allocator",
-        time_anywhere,
-        THREADS,
-        differs=WHOLE,
+        TIME_BY_SIZE,
+        (4,),
+        sweep="low",
+        differs=POINTS,
     ),
     Figure(
         "scalloc-10b",
@@ -196,11 +211,12 @@ FIGURES = (
         "large ones as little as "
         "jemalloc and ptmalloc2.",
         "object_sizes",
-        presets("10"),
+        ("scalloc-fig10-x",),
         "Object sizes: peak memory",
-        memory,
-        THREADS,
-        differs=WHOLE,
+        MEMORY_BY_SIZE,
+        (4,),
+        sweep="low",
+        differs=POINTS,
     ),
     Figure(
         "scalloc-11",
@@ -213,7 +229,8 @@ FIGURES = (
         "spatial_locality",
         ("scalloc-fig11",),
         "Spatial locality: time",
-        along("lists", "share of accesses in the order of allocation (%)", access, units.seconds, "seconds"),
+        along("lists", {"title": {"text": "share of accesses in the order of allocation (%)"}},
+              access, units.seconds, "seconds", baseline="compact"),
         (2,),
         sweep="lists",
     ),
@@ -225,15 +242,13 @@ FIGURES = (
         "Up to 256 bytes giving memory back makes no difference, nor above 1 MB. With huge pages, which undo virtual "
         "spans, scalloc is slower.",
         "object_sizes",
-        presets("10"),
+        ("scalloc-fig10-x",),
         "Virtual spans: time in the allocator",
-        only(
-            ("scalloc", "scalloc-no-madvise", "scalloc-no-virtual-spans", "scalloc-no-madvise-no-virtual-spans"),
-            time_anywhere,
-        ),
-        THREADS,
+        only(VIRTUAL_SPANS, TIME_BY_SIZE),
+        (4,),
+        sweep="low",
         subjects=("scalloc", "scalloc-no-madvise"),
-        differs=WHOLE,
+        differs=POINTS,
     ),
     Figure(
         "scalloc-12b",
@@ -242,15 +257,13 @@ FIGURES = (
         "Virtual spans: memory",
         "With huge pages resident memory of small classes grows dramatically, as whole virtual spans become real.",
         "object_sizes",
-        presets("10"),
+        ("scalloc-fig10-x",),
         "Virtual spans: peak memory",
-        only(
-            ("scalloc", "scalloc-no-madvise", "scalloc-no-virtual-spans", "scalloc-no-madvise-no-virtual-spans"),
-            memory,
-        ),
-        THREADS,
+        only(VIRTUAL_SPANS, MEMORY_BY_SIZE),
+        (4,),
+        sweep="low",
         subjects=("scalloc", "scalloc-no-madvise"),
-        differs=WHOLE,
+        differs=POINTS,
     ),
     Figure(
         "scalloc-13a",
@@ -259,7 +272,7 @@ FIGURES = (
         "The span-pool with one stack: time",
         "With one stack instead of one per core scalloc does not scale: the span-pool is up to 2.7 times faster.",
         "threadtest",
-        presets("13", "scalloc-span-pool", "scalloc-span-pool-scaled")[:-3],
+        SPAN_POOL,
         "Threadtest, 256 bytes: speed-up",
         only(("scalloc", "scalloc-no-span-pool"), speed_up),
         THREADS,
@@ -272,7 +285,7 @@ FIGURES = (
         "The span-pool with one stack: memory",
         "One stack uses memory better; the span-pool costs up to 15 % more.",
         "threadtest",
-        presets("13", "scalloc-span-pool", "scalloc-span-pool-scaled")[:-3],
+        SPAN_POOL,
         "Threadtest, 256 bytes: peak memory",
         only(("scalloc", "scalloc-no-span-pool"), memory),
         THREADS,
@@ -287,9 +300,9 @@ FIGURES = (
         "threadtest",
         presets("14", "scalloc-fig6"),
         "Threadtest: speed-up",
-        only(("scalloc", "scalloc-reclaim-span-in-allocation"), speed_up),
+        only(("scalloc", "scalloc-reclaim-in-allocation"), speed_up),
         THREADS,
-        subjects=("scalloc", "scalloc-reclaim-span-in-allocation"),
+        subjects=("scalloc", "scalloc-reclaim-in-allocation"),
     ),
     Figure(
         "scalloc-14b",
@@ -300,8 +313,8 @@ FIGURES = (
         "threadtest",
         presets("14", "scalloc-fig6"),
         "Threadtest: peak memory",
-        only(("scalloc", "scalloc-reclaim-span-in-allocation"), memory),
+        only(("scalloc", "scalloc-reclaim-in-allocation"), memory),
         THREADS,
-        subjects=("scalloc", "scalloc-reclaim-span-in-allocation"),
+        subjects=("scalloc", "scalloc-reclaim-in-allocation"),
     ),
 )

@@ -13,7 +13,7 @@ import jinja2
 from plotly.offline import get_plotlyjs
 
 from polder_lab import figure as figures
-from polder_lab.report import estimate, look, matrix, numbers, units, words
+from polder_lab.report import compared, estimate, look, matrix, numbers, units, words
 from polder_lab.report.chart import against_threads, heat, latency, over_time, repetitions, tradeoff
 from polder_lab.report.chart.part import Chart, View
 from polder_lab.report.records import GROUPS, Row
@@ -233,6 +233,9 @@ def render(report: Report) -> str:
         sections=shown,
         measures=[(m.key, m.title) for m in matrix.MEASURES if f"{m.key}|best" in matrices],
         against=["best", *(["system"] if "system" in view.names else [])],
+        comparisons=compared.comparisons(view),
+        compared=compared,
+        units=units,
         drawn=drawn,
         missing=missing,
         charts=contents.charts,

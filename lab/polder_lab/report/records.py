@@ -1,18 +1,16 @@
-"""Reads records (docs/design/0002-laboratory.md). Lenient with lines that were cut off, strict with what is no record."""
+"""Records (docs/design/0002-laboratory.md) as what a report shows: subjects, rows and runs, of one file or several."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
+from polder_lab import journal
 from polder_lab.complaint import Complaint
 
-FORMAT = 1
-KIND = "record"  # the key that says what a line is
 GROUPS = {"seeds": "From the papers", "field": "What the field added", "programs": "Real programs"}
 ROUNDS_OF_A_FILE = 1_000_000  # keeps the rounds of several files apart: pairs exist within one file only
 
@@ -153,54 +151,22 @@ class Records:
         return len({run.round for run in self.runs if run.instrument == "time"})
 
 
-def newest(folder: Path) -> Path:
-    """The records file that was written to last."""
-    found = sorted(folder.glob("*.jsonl"), key=lambda path: path.stat().st_mtime)
-    if not found:
-        raise Complaint(f"there are no records in {folder}; make some: ./polder bench run --quick")
-    return found[-1]
-
-
 def read(paths: Sequence[Path]) -> Records:
     """Several files become one, if they go together: subjects and rows are united by name."""
     whole = Records(list(paths), [], [], [], [], [], [], {})
     for number, path in enumerate(paths):
-        read_one(path, number, whole)
+        entries, damaged = journal.read_what_stands(path)
+        whole.damaged += damaged
+        for entry in entries:
+            take(entry, number, whole)
     if not whole.runs:
         raise Complaint(f"{', '.join(map(str, paths))}: no repetition has been recorded")
     return whole
 
 
-def read_one(path: Path, number: int, whole: Records) -> None:
-    try:
-        with path.open(encoding="utf-8", errors="replace") as lines:
-            entries = list(parsed(lines, whole))
-    except OSError as why:
-        raise Complaint(f"cannot read {path}: {why.strerror}") from why
-    if not entries or entries[0].get(KIND) != "experiment":
-        raise Complaint(f"{path} is no records file: it does not begin with an experiment")
-    for entry in entries:
-        take(entry, number, whole, path)
-
-
-def parsed(lines: Iterable[str], whole: Records) -> Iterable[dict[str, Any]]:
-    for line in lines:
-        try:
-            entry = json.loads(line)
-        except ValueError:
-            whole.damaged += 1
-            continue
-        if isinstance(entry, dict):
-            yield entry
-        else:
-            whole.damaged += 1
-
-
-def take(entry: dict[str, Any], number: int, whole: Records, path: Path) -> None:
-    kind = entry.get(KIND)
+def take(entry: journal.Record, number: int, whole: Records) -> None:
+    kind = entry["record"]
     if kind == "experiment":
-        if entry.get("format") != FORMAT:
-            raise Complaint(f"{path} has records of format {entry.get('format')}; this laboratory reads format {FORMAT}")
         whole.experiments.append(entry)
         whole.subjects += [
             s for told in entry.get("subjects", []) if (s := known(Subject, told)).name not in {o.name for o in whole.subjects}

@@ -27,6 +27,8 @@ def count(value: float) -> str:
 
 
 def ratio(value: float) -> str:
+    if 0 < value < 0.1:
+        return f"{value:.2g}"
     return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
 
 

@@ -37,6 +37,7 @@ def map_of(matrix: Matrix) -> Chart:
     order = sorted(range(len(matrix.names)), key=lambda i: matrix.means[-1].cells[i].ratio or math.inf)
     best = matrix.against == "best"
     texts = [[line.cells[i].text if line.cells is not empty else "" for i in order] for line in lines]
+    above = 40 + 6 * max(map(len, matrix.names))  # pixels: the title, and the longest name at an angle
     # Rows are numbers, since two of them may have one name.
     return chart(
         [
@@ -58,7 +59,7 @@ def map_of(matrix: Matrix) -> Chart:
             }
         ],
         f"{matrix.title}: {matrix.explained}",
-        xaxis={"side": "top", "showgrid": False, "ticks": "", "tickfont": {"size": 13}},
+        xaxis={"side": "top", "showgrid": False, "ticks": "", "tickfont": {"size": 13}, "tickangle": -45},
         yaxis={
             "autorange": "reversed",
             "showgrid": False,
@@ -67,6 +68,6 @@ def map_of(matrix: Matrix) -> Chart:
             "tickvals": list(range(len(lines))),
             "ticktext": [line.label for line in lines],
         },
-        height=110 + 24 * len(lines),
-        margin={"t": 80, "l": 210, "r": 20, "b": 20},
+        height=above + 20 + 24 * len(lines),
+        margin={"t": above, "l": 210, "r": 40, "b": 20},
     )

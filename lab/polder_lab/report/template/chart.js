@@ -1,6 +1,7 @@
 "use strict";
 const page = JSON.parse(document.getElementById("data").textContent);
 const night = matchMedia("(prefers-color-scheme: dark)");
+let dark = night.matches;  // read once: Chromium sends no event for a change that a read has already seen
 const hidden = new Set();
 
 // Charts are drawn when they come near the window, and again when the theme, the choice or the allocators change.
@@ -23,7 +24,7 @@ function draw(plot) {
   const chart = place(plot);
   if (!chart) return;
   const small = Boolean(plot.closest(".small"));
-  const layout = { ...structuredClone(chart.layout), title: undefined, height: undefined, template: night.matches ? page.dark : page.light, showlegend: false,
+  const layout = { ...structuredClone(chart.layout), title: undefined, height: undefined, template: dark ? page.dark : page.light, showlegend: false,
                    margin: small ? { l: 44, r: 8, t: 20, b: 38 } : { l: 56, r: 16, t: 22, b: 48 }, autosize: true };
   const data = chart.data.map((trace) => (hidden.has(trace.legendgroup) ? { ...trace, visible: false } : trace));
   Plotly.react(plot, structuredClone(data), layout, { responsive: true, displaylogo: false, displayModeBar: small ? false : "hover",
@@ -34,7 +35,7 @@ const near = new IntersectionObserver((seen) => seen.forEach((one) => { if (one.
 const plots = [...document.querySelectorAll(".plot")];
 plots.forEach((plot) => { place(plot); near.observe(plot); });
 function again(within = document) { within.querySelectorAll('.plot[data-drawn]').forEach(draw); }
-night.addEventListener("change", () => again());
+night.addEventListener("change", (event) => { dark = event.matches; again(); });
 
 // Row and call of a section.
 document.querySelectorAll("section[data-row], article[data-row]").forEach((of) => {
