@@ -1,24 +1,26 @@
 # The registry of heaps, as CMake sees it, and what is built for each of its entries.
 #
-# src/polder/heap/all.hpp is the one list. A heap NAME is an `#include <polder/heap/FOLDER/FILE.hpp>` there, and its
-# name is FILE without a closing `_heap`; tools/check_registry holds this reading against what the compiled registry says.
+# src/polder/heap/all.hpp is the one list, and says how an entry is written; tools/check_registry holds this reading
+# against what the compiled registry says.
 
-function(polder_read_heaps out)
+# The entries of a kind: heap or sheet.
+function(polder_read_heaps out kind)
   set(registry ${PROJECT_SOURCE_DIR}/src/polder/heap/all.hpp)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${registry})
   set(names)
-  if(EXISTS ${registry})
-    file(STRINGS ${registry} lines REGEX "^#include <polder/heap/[a-z0-9_]+/[a-z0-9_]+\\.hpp>")
-    foreach(line IN LISTS lines)
-      string(REGEX REPLACE "^#include <polder/heap/[a-z0-9_]+/([a-z0-9_]+)\\.hpp>.*" "\\1" name "${line}")
-      string(REGEX REPLACE "_heap$" "" name "${name}")
-      list(APPEND names ${name})
-    endforeach()
-  endif()
+  file(STRINGS ${registry} lines REGEX "^ +[a-z0-9_]+<Host>,? +// ${kind}$")
+  foreach(line IN LISTS lines)
+    string(REGEX REPLACE "^ +([a-z0-9_]+)<Host>.*" "\\1" name "${line}")
+    string(REGEX REPLACE "_heap$" "" name "${name}")
+    string(REPLACE "_" "-" name "${name}")
+    list(APPEND names ${name})
+  endforeach()
   set(${out} ${names} PARENT_SCOPE)
 endfunction()
 
-polder_read_heaps(POLDER_HEAPS)
+polder_read_heaps(POLDER_WHOLE_HEAPS heap)
+polder_read_heaps(POLDER_SHEETS sheet)
+set(POLDER_HEAPS ${POLDER_WHOLE_HEAPS} ${POLDER_SHEETS})
 
 # polder_preload_library(TARGET HEAP NAME OBJECTS...): lib<NAME>.so that needs libc alone.
 function(polder_preload_library target name)

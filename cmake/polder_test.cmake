@@ -1,19 +1,23 @@
 # polder_test: one call registers one test program.
 #
-#   polder_test(NAME suite.name SOURCES a.cpp ... [KIND gtest|program] [HEAPS] [REQUIREMENTS 1 3]
-#               [ARGS ...] [TIMEOUT seconds] [LIBS ...] [SERIAL])
+#   polder_test(NAME suite.name SOURCES a.cpp ... [KIND gtest|program] [HEAPS [SHEETS] [EXCEPT heap ...]] [REQUIREMENTS 1 3]
+#               [ARGS ...] [TIMEOUT seconds] [LIBS ...] [SERIAL] [ONLY_HEAPS heap ...] [SHARDS n])
 #
 #   KIND gtest    (default) links GoogleTest and polder_core: the parts, without replacing the test's own malloc
 #   KIND program  a plain main() that returns 0 or 1 and prints why
 #   HEAPS         runs once under each registered heap, preloaded, as suite.name@heap; left out where no preload
 #                 library is built (sanitizers)
+#   SHEETS        under the sheets of heaps too
+#   EXCEPT        not under these: their papers cannot do it, as the comment at the test says
+#   ONLY_HEAPS    instead: under these alone, which promise what others do not
+#   SHARDS        a gtest program runs as so many tests, each with its share of the cases: suite.name@1, …@2, …
 #
 # Labels: the suite, and req-N for each requirement of the list of users' demands that the test holds.
 
 include(polder_gtest)
 
 function(polder_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "HEAPS;SERIAL" "NAME;KIND;TIMEOUT" "SOURCES;REQUIREMENTS;ARGS;LIBS")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "HEAPS;SHEETS;SERIAL" "NAME;KIND;TIMEOUT;SHARDS" "SOURCES;REQUIREMENTS;ARGS;LIBS;EXCEPT;ONLY_HEAPS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "polder_test(${arg_NAME}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -27,6 +31,9 @@ function(polder_test)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 60)
   endif()
+  if(arg_ONLY_HEAPS)
+    set(arg_HEAPS TRUE)
+  endif()
   if(arg_HEAPS AND NOT TARGET polder_heaps)
     return()
   endif()
@@ -39,8 +46,17 @@ function(polder_test)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/test
     OUTPUT_NAME ${arg_NAME})
   target_link_libraries(${target} PRIVATE polder_options ${arg_LIBS} Threads::Threads ${CMAKE_DL_LIBS})
+  # A backtrace needs lines; the rest of what debuggers know takes a third of the compiler's time.
+  target_compile_options(${target} PRIVATE -g1)
   if(arg_KIND STREQUAL "gtest")
+    # Half the compiler's time of -O3. What is built to be shipped is tested as it ships, by the programs.
+    target_compile_options(${target} PRIVATE -O1)
     polder_link_gtest(${target})
+    # Its headers take a quarter of the compiler's time.
+    list(LENGTH arg_SOURCES sources)
+    if(sources GREATER 2)
+      target_precompile_headers(${target} PRIVATE <gtest/gtest.h>)
+    endif()
     if(NOT "polder::object" IN_LIST arg_LIBS AND NOT "polder::static" IN_LIST arg_LIBS)
       target_link_libraries(${target} PRIVATE polder_core)
     endif()
@@ -52,8 +68,17 @@ function(polder_test)
   foreach(number IN LISTS arg_REQUIREMENTS)
     list(APPEND labels req-${number})
   endforeach()
+  set(tests)  # a function sees its caller's variables
   if(arg_HEAPS)
-    foreach(heap IN LISTS POLDER_HEAPS)
+    set(heaps ${POLDER_WHOLE_HEAPS})
+    if(arg_SHEETS)
+      list(APPEND heaps ${POLDER_SHEETS})
+    endif()
+    if(arg_ONLY_HEAPS)
+      set(heaps ${arg_ONLY_HEAPS})
+    endif()
+    list(REMOVE_ITEM heaps ${arg_EXCEPT})
+    foreach(heap IN LISTS heaps)
       set(library polder_shared_${heap})
       if(heap STREQUAL "polder")
         set(library polder_shared)
@@ -63,6 +88,14 @@ function(polder_test)
       set_property(TEST ${arg_NAME}@${heap} PROPERTY ENVIRONMENT
         LD_PRELOAD=$<TARGET_FILE:${library}> POLDER_TEST_HEAP=${heap})
       list(APPEND tests ${arg_NAME}@${heap})
+    endforeach()
+  elseif(arg_SHARDS)
+    foreach(shard RANGE 1 ${arg_SHARDS})
+      set(name ${arg_NAME}@${shard})
+      math(EXPR index "${shard} - 1")
+      add_test(NAME ${name} COMMAND ${target} ${arg_ARGS})
+      set_property(TEST ${name} PROPERTY ENVIRONMENT GTEST_TOTAL_SHARDS=${arg_SHARDS} GTEST_SHARD_INDEX=${index})
+      list(APPEND tests ${name})
     endforeach()
   else()
     add_test(NAME ${arg_NAME} COMMAND ${target} ${arg_ARGS})

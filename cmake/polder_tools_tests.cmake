@@ -12,9 +12,11 @@ polder_tool_test(tools.layers COMMAND ${python} tools/check_layers.py TIMEOUT 30
 polder_tool_test(tools.orders COMMAND ${python} tools/check_orders.py TIMEOUT 30)
 polder_tool_test(tools.papers COMMAND ${python} tools/check_papers.py TIMEOUT 30)
 polder_tool_test(tools.registry COMMAND ${python} tools/check_registry.py $<TARGET_FILE:polder-registry>
-  "${POLDER_HEAPS}" TIMEOUT 30)
+  "${POLDER_WHOLE_HEAPS}" "${POLDER_SHEETS}" TIMEOUT 30)
 polder_tool_test(tools.format COMMAND tools/check_format TIMEOUT 120)
 polder_tool_test(tools.self COMMAND ${python} -m pytest -q tools TIMEOUT 300)
 set_property(TEST tools.self PROPERTY ENVIRONMENT POLDER_LAUNCH=$<TARGET_FILE:polder-launch>)
 polder_tool_test(python.lab COMMAND ${python} -m pytest -q DIRECTORY lab TIMEOUT 600)
 set_property(TEST python.lab PROPERTY ENVIRONMENT PYTHONPATH=${PROJECT_SOURCE_DIR}/lab)
+# The longest: begun first, it does not run on alone at the end.
+set_property(TEST python.lab PROPERTY COST 1000)

@@ -49,6 +49,15 @@ def test_files_that_include_each_other(tree):
     assert found == ["files include each other: sync/a.hpp -> sync/b.hpp -> sync/a.hpp"]
 
 
+def test_what_a_protocol_file_includes_of_its_own_folder_is_one_too(tree):
+    files = {"heap/h/life.hpp": "#include <polder/heap/h/span.hpp>\n", "heap/h/life_model.cpp": "",
+             "heap/h/span.hpp": "#include <polder/sync/inbox.hpp>\n", "sync/inbox.hpp": "",
+             "heap/h/free.hpp": "#include <polder/os/pages.hpp>\n", "os/pages.hpp": ""}
+    assert tree(files) == []
+    files["heap/h/span.hpp"] += "#include <polder/heap/h/free.hpp>\n"
+    assert any("a protocol file may not include <polder/os/pages.hpp>" in said for said in tree(files))
+
+
 def test_layers_that_allow_a_cycle(tree):
     assert tree({}, "base: sync\nsync: base\n") == ["LAYERS allows a cycle: base -> sync -> base"]
 

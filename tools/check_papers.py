@@ -25,7 +25,7 @@ QUOTED = re.compile(r"`([^`\n]+)`")
 NAMES = re.compile(r"`([^`\n]+)` · ((?:`[^`\n]+`(?:,\s+)?)+)")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s#]+)(?:#[^)]*)?\)")
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
-HEAP = re.compile(r"^#include <polder/heap/\w+/(\w+)\.hpp>", re.MULTILINE)
+HEAP = re.compile(r"^ +([a-z0-9_]+)<Host>,? +// (?:heap|sheet)$", re.MULTILINE)
 BUILT = re.compile(r"^(?:build|/|lib/)|\.(?:so|a)$")  # not in the repository
 
 
@@ -84,7 +84,7 @@ def catalogue_troubles(root: Path) -> list[str]:
         return []
     text = readme.read_text()
     return [f"README.md: the catalogue has no row for {heap}"
-            for heap in (name.removesuffix("_heap") for name in HEAP.findall(registry.read_text())) if f"\n| `{heap}` |" not in text]
+            for heap in (name.removesuffix("_heap").replace("_", "-") for name in HEAP.findall(registry.read_text())) if f"\n| `{heap}` |" not in text]
 
 
 def check(root: Path) -> tuple[int, list[str]]:

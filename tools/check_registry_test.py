@@ -15,8 +15,8 @@ def told(tmp_path):
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "libpolder-one.so").touch()
 
-    def tell(*heaps, names=("one",)):
-        return check(json.dumps({"heaps": heaps}), list(names), tmp_path, tmp_path)[1]
+    def tell(*heaps, names=("one",), sheets=()):
+        return check(json.dumps({"heaps": heaps}), list(names), list(sheets), tmp_path, tmp_path)[1]
 
     tell.root = tmp_path
     return tell
@@ -42,6 +42,14 @@ def test_a_name_that_the_build_did_not_read(told):
     assert "the build read" in told(GOOD, names=["one", "two"])[0]
 
 
+def test_a_sheet_names_its_heap(told):
+    sheet = {**GOOD, "name": "one-less"}
+    assert told(GOOD, {**sheet, "sheet_of": "one"}, sheets=["one-less"]) == []
+    assert "one-less: a sheet of 'two'" in told(GOOD, {**sheet, "sheet_of": "two"}, sheets=["one-less"])[0]
+    assert "one-less: a sheet of ''" in told(GOOD, sheet, sheets=["one-less"])[0]
+    assert "lists it as a heap" in told({**GOOD, "sheet_of": "one"})[0]
+
+
 def test_twice(told):
     assert "'one' is registered twice" in told(GOOD, GOOD, names=["one", "one"])
 
@@ -56,4 +64,4 @@ def test_a_folder_without_an_entry(told):
 
 
 def test_a_bad_name(told):
-    assert any("snake_case" in line for line in told({**GOOD, "name": "One-Two"}, names=["One-Two"]))
+    assert any("not a name in" in line for line in told({**GOOD, "name": "One-Two"}, names=["One-Two"]))

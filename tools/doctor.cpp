@@ -19,6 +19,9 @@
 #include <fstream>
 #include <string>
 
+#include <polder/os/numa.hpp>
+#include <polder/os/topology.hpp>
+
 namespace {
 
 enum class verdict { good, worth_knowing };
@@ -65,11 +68,24 @@ void processors() {
   long online = sysconf(_SC_NPROCESSORS_ONLN);
   report(verdict::good, "processors", std::to_string(usable) + " usable of " + std::to_string(online) + " online",
          "nothing is sized by them: a heap grows with its threads");
-  std::string nodes = first_line("/sys/devices/system/node/online");
-  bool many = nodes.find_first_of(",-") != std::string::npos;
-  report(many ? verdict::worth_knowing : verdict::good, "NUMA nodes", nodes.empty() ? "none told" : nodes,
-         many ? "pages lie where they are first touched; freed spans are not kept apart by node"
-              : "one node: memory is equally near everywhere");
+}
+
+void nodes() {
+  static polder::os::topology machine;
+  machine.read();
+  bool many = machine.nodes() > 1;
+  std::size_t page = std::size_t(sysconf(_SC_PAGESIZE));
+  void* p = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  bool places = p != MAP_FAILED && polder::os::bind(p, page, machine.node_of(machine.current_cpu()));
+  report(many ? verdict::worth_knowing : verdict::good, "NUMA nodes",
+         std::to_string(machine.nodes()) + " with processors, " + std::to_string(machine.sockets()) +
+             (machine.sockets() == 1 ? " socket" : " sockets"),
+         !many ? "one node: memory is equally near everywhere"
+         : places
+             ? "pages lie where they are first touched; the option numa=on keeps a thread's blocks on its node"
+             : "mbind is refused: pages lie where they are first touched, and numa=on keeps apart what threads of "
+               "different nodes touch");
+  if (p != MAP_FAILED) munmap(p, page);
 }
 
 void addresses() {
@@ -181,6 +197,7 @@ int main(int argc, char**) {
   }
   kernel_and_libc();
   processors();
+  nodes();
   addresses();
   limits();
   huge_pages();

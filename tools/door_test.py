@@ -43,6 +43,12 @@ def test_a_name_that_means_nothing(tmp_path):
     assert run.stderr == "polder: no test 'frok'; did you mean fork?\n"
 
 
+@pytest.mark.parametrize(("name", "said"), [("thesis-3.5", "builds"), ("thesis-4.3", "builds"), ("scalloc-8b", "reads")])
+def test_a_figure_that_is_recorded_needs_the_workloads(name, said):
+    stubs = '. "$root/tools/door/hand_over.sh"; need_build() { echo builds; exit 0; }; need_python() { echo reads; exit 0; }\n'
+    assert sh(stubs + 'hand_over figure "$1"', name).stdout.split() == [said]
+
+
 def test_no_test_at_all(tmp_path):
     (tmp_path / "list").write_text("")
     assert sh('choose_tests "$@"', str(tmp_path / "list")).returncode == 1
@@ -51,6 +57,33 @@ def test_no_test_at_all(tmp_path):
 def test_a_package_list_has_comments(tmp_path):
     (tmp_path / "packages").write_text("# of Debian\na|b  # or b\n\nc\n")
     assert sh('packages_in "$1"', str(tmp_path / "packages")).stdout.split() == ["a|b", "c"]
+
+
+# Of `kernel` there is only a package that names another; of `emulator` none at all.
+APT = {
+    "apt-cache": 'case "$*" in "show linux-image-x") ;; "depends linux-image-x") '
+    'printf "linux-image-x\\n  Depends: linux-image-6-x\\n  Depends: linux-base\\n" ;; *) exit 100 ;; esac',
+    "apt-get": '[ "$*" = "download linux-image-6-x" ] && echo kernel >linux-image-6-x.deb',
+    "dpkg-deb": '[ "$1" = -x ] && mkdir -p "$3/boot" && cp "$2" "$3/boot/vmlinuz-6-x"',
+}
+
+
+def test_a_package_is_unpacked_and_not_installed(tmp_path):
+    for name, text in APT.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    run = sh('PATH=$1:$PATH; root=$1; may_be_root() { return 1; }; need_unpacked kernel "linux-image-y|linux-image-x"; '
+             'need_unpacked emulator none', str(tmp_path))
+    assert (run.returncode, run.stdout) == (0, "")
+    assert run.stderr.splitlines() == [
+        "polder: unpacking linux-image-x in build/unpacked …",
+        "polder: unpacking none in build/unpacked …",
+        "polder: none could not be had (log: build/unpacked/log)",
+    ]
+    unpacked = tmp_path / "build/unpacked"
+    assert sorted(p.name for p in unpacked.iterdir()) == ["kernel", "log"]
+    assert (unpacked / "kernel/boot/vmlinuz-6-x").read_text() == "kernel\n"
+    assert list((unpacked / "kernel").iterdir()) == [unpacked / "kernel/boot"]
 
 
 @pytest.mark.parametrize(("arguments", "said"), [

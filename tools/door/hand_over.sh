@@ -2,7 +2,8 @@
 
 hand_over() {
   case "$1 ${2-}" in
-    "figure "* | "bench report") ;;  # read records alone
+    "figure thesis-3."* | "figure thesis-4.3"*) need_build release polder_heaps polder-registry polder-bench ;;  # recorded here
+    "figure "* | "bench report" | "timeline "*) ;;  # read records alone
     conform\ *) need_build release polder_heaps polder-registry polder-probe ;;
     trace\ *)
       need_packages zlib1g-dev
@@ -14,6 +15,7 @@ hand_over() {
       need_build release polder_heaps polder-registry polder-bench
       ;;
     "peers build") need_build release polder-registry polder-bench ;;
+    "list reclaimers" | "list drains" | "list structures") need_build release polder-structures ;;
     *) need_build release polder_heaps polder-registry ;;
   esac
   need_python

@@ -11,15 +11,11 @@ need_packages() {
   done
   [ -n "$missing" ] || return 0
 
-  if [ "$(id -u)" -eq 0 ]; then
-    as_root=
-  elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
-    as_root="sudo -n"
-  else
+  may_be_root || {
     note "some Debian packages are missing; as root, please:"
     printf '    apt-get install%s\n' "$(first_choices $missing)" >&2
     exit 2
-  fi
+  }
   mkdir -p "$root/build"
   log=$root/build/packages.log
   if ! ls /var/lib/apt/lists/*_Packages* >/dev/null 2>&1; then
@@ -38,8 +34,41 @@ need_packages() {
   rm -f "$root"/build/*/.configured "$root"/build/*/.built.*
 }
 
+# need_unpacked FOLDER PACKAGE: a package that is only read, such as a kernel to boot in an emulator. It is unpacked under
+# build/unpacked/FOLDER and installed nowhere, so nobody has to be root. PACKAGE may read a|b, and may be one that only
+# names another that begins with the same two words, as linux-image-amd64 does. Where it cannot be had, what wants it says so.
+need_unpacked() {
+  folder=$root/build/unpacked/$1
+  [ ! -d "$folder" ] || return 0
+  command -v apt-get >/dev/null 2>&1 && command -v dpkg-deb >/dev/null 2>&1 || return 0
+  mkdir -p "$root/build/unpacked"
+  log=$root/build/unpacked/log
+  note "unpacking$(first_choices "$2") in build/unpacked …"
+  unpack "$2" >"$log" 2>&1 || { may_be_root && apt_get update >>"$log" 2>&1 && unpack "$2" >>"$log" 2>&1; } ||
+    note "$2 could not be had (log: build/unpacked/log)"
+  rm -rf "$folder.part"
+}
+
+unpack() {
+  package=$(first_choices "$1" | tr -d ' ')
+  kind=$(echo "$package" | sed 's/^\([^-]*-[^-]*-\).*/\1/')
+  named=$(apt-cache depends "$package" | sed -n "s/^ *Depends: \($kind[^ ]*\)\$/\1/p" | head -n 1)
+  rm -rf "$folder.part"
+  mkdir -p "$folder.part"
+  (cd "$folder.part" && apt-get download "${named:-$package}" </dev/null && dpkg-deb -x ./*.deb . && rm -f ./*.deb) &&
+    mv "$folder.part" "$folder"
+}
+
 # packages_in FILE: the names in it, one a line; # begins a comment.
 packages_in() { [ ! -f "$1" ] || sed 's/#.*//' "$1"; }
+
+# Sets as_root to what makes a command root's.
+may_be_root() {
+  as_root=
+  [ "$(id -u)" -ne 0 ] || return 0
+  as_root="sudo -n"
+  command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null
+}
 
 is_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 

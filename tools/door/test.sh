@@ -1,11 +1,12 @@
 # test — builds what the tests need and runs them with ctest, whose own closing lines are what is printed last.
 #
 # A test lives in one or more presets: everything in release, models in model, and the white-box tests under the
-# sanitizers and with all assertions again. clang and aarch64 run when they are asked for.
+# sanitizers and with all assertions again (asan is for undefined behaviour too). ubsan, clang and aarch64 run when they
+# are asked for.
 
 door_test() {
   only_list=
-  presets="release model asan ubsan tsan"
+  presets="release model asan tsan"
   while [ $# -gt 0 ]; do
     case $1 in
       --list) only_list=yes; shift ;;
@@ -41,6 +42,14 @@ door_test() {
   # What only some suites need is installed when they are chosen.
   suites=$(sed 's/^[^ ]* \([^.]*\)\..*/\1/' "$listing.chosen" | LC_ALL=C sort -u)
   need_packages $(packages_of_suites $suites)
+  for suite in $suites; do
+    # A line: a folder, and the package in it.
+    while read -r folder package; do
+      [ -z "$folder" ] || need_unpacked "$folder" "$package"
+    done <<EOF
+$(packages_in "$root/test/$suite/packages.unpacked")
+EOF
+  done
   case " $(echo $suites) " in *" python "* | *" tools "*) need_python tests ;; esac
 
   failed=
@@ -58,8 +67,9 @@ door_test() {
     else
       set -- -R "^($pattern)\$"
     fi
+    # One more than there are processors: many wait for what they have started, or sleep.
     (cd "$root/build/$preset" &&
-      ctest --no-tests=error --output-on-failure -j "${POLDER_JOBS:-$(nproc)}" --timeout 600 "$@") || failed="$failed $preset"
+      ctest --no-tests=error --output-on-failure -j "${POLDER_JOBS:-$(($(nproc) + 1))}" --timeout 600 "$@") || failed="$failed $preset"
     closing=yes
   done
   [ -n "$closing" ] || fail 2 "no test was run"
