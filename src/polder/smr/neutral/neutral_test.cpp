@@ -545,6 +545,42 @@ TEST(neutralised, a_thread_that_never_read_is_left_alone) {
   other.join();
 }
 
+// All of them come before the thread takes a step: none may lead it deeper into its stack than the one before.
+TEST(neutralised, a_phase_is_left_by_any_number_of_signals_on_a_small_stack) {
+  if (neutraliser::polls) GTEST_SKIP() << "no signal is used";
+  nbr::domain d;
+  const auto read = [](void* domain) -> void* {
+    auto& of = *static_cast<nbr::domain*>(domain);
+    nbr::guard<1> g(of);
+    atomic<long> begun{0};  // by the thread itself alone
+    g.read([&](auto&) {
+      if (begun.load(order::relaxed) == 0) {
+        begun.store(1, order::relaxed);
+        sigset_t ours;
+        sigemptyset(&ours);
+        sigaddset(&ours, neutraliser::signal());
+        pthread_sigmask(SIG_BLOCK, &ours, nullptr);
+        read_phase& phase = of.members().first()->seat.reads.phase;
+        phase.ask(phase.current());
+        for (int n = 0; n != 5000; ++n) of.members().first()->seat.reads.tell();
+        pthread_sigmask(SIG_UNBLOCK, &ours, nullptr);
+        begun.store(2, order::relaxed);  // never: the signals were there
+      }
+      return 0;
+    });
+    return reinterpret_cast<void*>(begun.load(order::relaxed));
+  };
+  pthread_attr_t small;
+  pthread_attr_init(&small);
+  pthread_attr_setstacksize(&small, std::size_t{256} << 10);
+  pthread_t thread;
+  ASSERT_EQ(pthread_create(&thread, &small, read, &d), 0);
+  void* begun = nullptr;
+  pthread_join(thread, &begun);
+  pthread_attr_destroy(&small);
+  EXPECT_EQ(begun, reinterpret_cast<void*>(1));
+}
+
 // Where every real-time signal has a handler the highest is shared with it.
 int told = 0;  // of the test below
 TEST(neutralised, a_handler_that_was_there_goes_on) {

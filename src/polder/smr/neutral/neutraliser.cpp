@@ -34,7 +34,7 @@ struct neutraliser_state {
     // A signal may come late, when its phase is over, or to a thread that has another's number now.
     if (f == nullptr || !f->phase->asked()) return;
     resume_at(
-        context, [](void* at) { resume(at); }, f);
+        context, f->stack, [](void* at) { resume(at); }, f);
   }
 
   void pass_on(int number_of, siginfo_t* why, void* context) const {

@@ -18,6 +18,8 @@
 #include <setjmp.h>
 #include <sys/types.h>
 
+#include <cstdint>
+
 #include <polder/base/config.hpp>
 #include <polder/smr/neutral/read_phase.hpp>
 #include <polder/smr/neutral/resume_at.hpp>
@@ -35,11 +37,12 @@ class neutraliser {
 
   // A read phase that is being run: on its thread's stack.
   struct frame {
-    explicit frame(const read_phase& p) noexcept : phase(&p) {}
+    [[gnu::always_inline]] explicit frame(const read_phase& p) noexcept : phase(&p), stack(stack_here()) {}
     frame(const frame&) = delete;
     frame& operator=(const frame&) = delete;
     sigjmp_buf where;
     const read_phase* const phase;
+    const std::uintptr_t stack;  // of the function that runs the phase: all below it is dropped when it is left
   };
 
   // Once, and again is harmless.
