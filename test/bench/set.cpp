@@ -105,7 +105,8 @@ void garbage_is_told() {
         0 < one && one <= 2 * peak && 0 < mean && mean <= peak && 8 * peak <= number(got, "unreclaimed_peak_bytes"),
         "garbage of all, of one thread, on average", got);
     const double epochs = number(got, "epochs");
-    require(std::string_view(reclaimer) == "hp" ? std::isnan(epochs) : epochs >= 10, "epochs, where there are any",
+    // How many depends on how long a thread is kept from running in the middle of an operation.
+    require(std::string_view(reclaimer) == "hp" ? std::isnan(epochs) : epochs >= 1, "epochs, where there are any",
             got);
   }
 }

@@ -403,14 +403,19 @@ TYPED_TEST(reclaimers, go_on_after_a_fork) {
   GTEST_SKIP() << "the sanitizer's allocator may be locked in the child by the thread that is not there";
 #endif
   TestFixture::by_every_drain([](auto& d) {
-    atomic<bool> started{false}, over{false};
+    atomic<long> done{0};
+    atomic<bool> over{false};
     std::thread other([&] {
       while (!over.load(order::acquire)) {
         TestFixture::retire_some(d, 10);
-        started.store(true, order::release);
+        done.fetch_add(1, order::release);
       }
     });
-    while (!started.load(order::acquire)) std::this_thread::yield();
+    const auto let_it_go_on = [&] {
+      const long before = done.load(order::relaxed);
+      while (done.load(order::acquire) == before) std::this_thread::yield();
+    };
+    let_it_go_on();
     TestFixture::retire_some(d, 10);
     // A batch that the other thread is moving from one bag to the next at that moment stays allocated in the child, and
     // one object that it is freeing; of several forks some find it elsewhere.
@@ -427,6 +432,7 @@ TYPED_TEST(reclaimers, go_on_after_a_fork) {
       ASSERT_EQ(waitpid(child, &status, 0), child);
       ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) <= 1) << status;
       all_reclaimed = all_reclaimed || WEXITSTATUS(status) == 0;
+      let_it_go_on();
     }
     EXPECT_TRUE(all_reclaimed);
     over.store(true, order::release);
