@@ -41,7 +41,8 @@ def build(tmp_path_factory: pytest.TempPathFactory, compiled: Callable[[str], Pa
     (folder / "lib").mkdir()
     for name in ("polder-bench", "polder-probe", "polder-registry"):
         shutil.copy(FAKE / name, folder / "bin" / name)
-        script = (FAKE / name).read_text().replace("/usr/bin/env python3", str(Path(sys.executable).resolve()))
+        # Without site's packages: they start thousands of times, and that is most of what they do.
+        script = (FAKE / name).read_text().replace("/usr/bin/env python3", f"{Path(sys.executable).resolve()} -IS")
         (folder / "bin" / name).write_text(script)
     shutil.copy(compiled(""), folder / "lib" / "libpolder.so")
     return folder
