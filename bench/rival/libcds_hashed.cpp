@@ -1,5 +1,5 @@
-// libcds' hash maps: Michael's, Shalev and Shavit's split-ordered list, Feldman's trie of hashes. Those that take a size get
-// one bucket for each key that is expected, as ours does.
+// libcds' hash maps: Michael's, Shalev and Shavit's split-ordered list, Feldman's trie of hashes. Those that take a size and
+// a load get the number of keys that is expected, as ours does, and a load of one key a bucket.
 #include <cds/urcu/general_buffered.h>
 // The headers below take it for granted.
 #include <cds/container/feldman_hashmap_hp.h>

@@ -1,6 +1,5 @@
 #pragma once
 // execute — the workload `set` over one structure of ds/, for each reclaimer that suits it.
-#include <bit>
 #include <new>
 #include <optional>
 
@@ -39,7 +38,7 @@ void execute_under(run& r, const set_job& job) {
   {
     auto make = [&] {
       if constexpr (std::constructible_from<Structure, typename R::domain&, std::size_t>)
-        return Structure(domain, std::bit_ceil(static_cast<std::size_t>(job.keys / 2 + 1)));
+        return Structure(domain, static_cast<std::size_t>(job.keys / 2 + 1));  // as the rivals are told
       else return Structure(domain);
     };
     Structure set = make();

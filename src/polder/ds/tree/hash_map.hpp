@@ -31,27 +31,31 @@ class hash_map : public counted_at_rest<hash_map<K, V, R, Hash>> {
   using list = marked_list<K, V, R>;
 
  public:
-  static constexpr map_info info = {.name = "hash-map",
-                                    .title = "Michael's hash table",
-                                    .semantics = "map, linearizable",
-                                    .readers = "wait-free by regions, else lock-free",
-                                    .updaters = "lock-free",
-                                    .paper = "Michael, SPAA 2002, sec. 3",
-                                    .year = 2002,
-                                    .parameters = "buckets: a power of two, fixed; as many as keys are expected",
-                                    .protection = needs::pointer,
-                                    .restarts = true};
+  static constexpr map_info info = {
+      .name = "hash-map",
+      .title = "Michael's hash table",
+      .semantics = "map, linearizable",
+      .readers = "wait-free by regions, else lock-free",
+      .updaters = "lock-free",
+      .paper = "Michael, SPAA 2002, sec. 3",
+      .year = 2002,
+      .parameters = "expected: the keys for which the buckets suffice; they do not grow",
+      .protection = needs::pointer,
+      .restarts = true};
   using key_type = K;
   using value_type = V;
   using reclaimer_type = R;
   using node = typename list::node;
-  static constexpr std::size_t usual_buckets = 1024;
+  static constexpr std::size_t usually_expected = 512;
+  // Two words a key, at most four: most keys are then the first behind their word, and each that is not costs the cache one
+  // miss more.
+  static constexpr std::size_t buckets_a_key = 2;
 
-  // `buckets` is rounded up to a power of two.
-  explicit hash_map(typename R::domain& domain, std::size_t buckets = usual_buckets)
+  // For about as many keys as are expected; with more it becomes slower. Throws std::bad_alloc.
+  explicit hash_map(typename R::domain& domain, std::size_t expected = usually_expected)
       : domain_(domain),
-        shift_(64 - floor_log2(std::bit_ceil(buckets < 2 ? std::size_t{2} : buckets))),
-        firsts_(std::make_unique<typename list::head[]>(this->buckets())) {}
+        shift_(64 - floor_log2(buckets_for(expected))),
+        firsts_(std::make_unique<typename list::head[]>(buckets())) {}
   hash_map(const hash_map&) = delete;
   hash_map& operator=(const hash_map&) = delete;
   ~hash_map() {
@@ -100,6 +104,12 @@ class hash_map : public counted_at_rest<hash_map<K, V, R, Hash>> {
 
  private:
   using guard = typename list::guard;
+
+  // A power of two; not what no machine has memory for, where the product would be less than its factor.
+  static constexpr std::size_t buckets_for(std::size_t expected) noexcept {
+    constexpr std::size_t most = std::size_t{1} << 62;
+    return expected > most / buckets_a_key ? most : std::bit_ceil(expected == 0 ? 2 : expected * buckets_a_key);
+  }
 
   typename list::head& bucket(const K& key) const noexcept { return firsts_[Hash{}(key) >> shift_]; }
 

@@ -19,11 +19,19 @@ TEST(hash_map, buckets_are_a_power_of_two_and_all_are_used) {
   for (const std::size_t asked : {0u, 1u, 2u, 3u, 1000u}) {
     hash_map<long, long, eager::leaky> m(domain, asked);
     ASSERT_TRUE(is_power_of_two(m.buckets()));
-    ASSERT_GE(m.buckets(), asked);
+    ASSERT_GE(m.buckets(), 2 * asked);
+    ASSERT_LE(m.buckets(), asked < 2 ? 2 : 4 * asked);
     for (long i = 0; i != 500; ++i) ASSERT_TRUE(m.insert(i, i));
     m.validate();
     ASSERT_EQ(m.size_slow(), 500u);
   }
+}
+
+TEST(hash_map, more_buckets_than_there_is_memory_for_are_refused) {
+  drained<eager::leaky> domain;
+  using map = hash_map<long, long, eager::leaky>;
+  EXPECT_THROW(map(domain, ~std::size_t{0}), std::bad_alloc);
+  EXPECT_THROW(map(domain, std::size_t{1} << 63), std::bad_alloc);
 }
 
 }  // namespace
