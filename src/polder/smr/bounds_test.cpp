@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 #include <polder/smr/all.hpp>
+#include <polder/smr/schemes_test.hpp>
 #include <thread>
 #include <vector>
 
@@ -36,21 +37,6 @@ using polder::order;
 using polder::type_list;
 using namespace polder::smr;
 
-template <class List>
-struct tests_of;
-template <class... R>
-struct tests_of<type_list<R...>> {
-  using types = testing::Types<R...>;
-};
-struct names {
-  template <class R>
-  static std::string GetName(int) {
-    std::string name(R::info.name);
-    for (char& c : name) c = c == '-' ? '_' : c;
-    return name;
-  }
-};
-
 template <class R>
 struct node : R::header {
   static constexpr long whole = 0x5a5a5a5a;
@@ -62,7 +48,7 @@ struct node : R::header {
 using publishing = type_list<hazard, hazard_eras, interval, wait_free_eras>;
 template <class R>
 class publishing_schemes : public testing::Test {};
-TYPED_TEST_SUITE(publishing_schemes, tests_of<publishing>::types, names);
+TYPED_TEST_SUITE(publishing_schemes, tests_of<publishing>::types, names_of_schemes);
 
 // The list is as long as `length` while a reader stalls on its first node; then all of it and a million more are retired.
 TYPED_TEST(publishing_schemes, keep_the_bound_they_state_through_a_million_retires) {
@@ -237,7 +223,7 @@ TEST(wait_free_era_readers, that_ask_for_every_word) {
 
 template <class R>
 class every_scheme : public testing::Test {};
-TYPED_TEST_SUITE(every_scheme, tests_of<all>::types, names);
+TYPED_TEST_SUITE(every_scheme, tests_of<all>::types, names_of_schemes);
 
 // Treiber's stack, whose pop reads a node that another may have retired: use after free is what the sanitizer sees, and
 // whoever reads a node that is not whole.

@@ -8,6 +8,7 @@
 #include <optional>
 #include <polder/smr/all.hpp>
 #include <polder/smr/drain.hpp>
+#include <polder/smr/schemes_test.hpp>
 #include <thread>
 #include <vector>
 
@@ -16,13 +17,6 @@ namespace {
 using polder::atomic;
 using polder::order;
 using namespace polder::smr;
-
-template <class List>
-struct tests_of;
-template <class... R>
-struct tests_of<polder::type_list<R...>> {
-  using types = testing::Types<R...>;
-};
 
 // What was made and not yet destroyed.
 struct counted_life {
@@ -76,15 +70,6 @@ class reclaimers : public testing::Test {
       guard g(d);
       g.retire(g.template make<node>());
     }
-  }
-};
-
-struct names_of_schemes {
-  template <class R>
-  static std::string GetName(int) {
-    std::string name(R::info.name);
-    for (char& c : name) c = c == '-' ? '_' : c;
-    return name;
   }
 };
 

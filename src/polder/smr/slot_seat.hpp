@@ -130,4 +130,20 @@ template <class Domain>
   return first;
 }
 
+// How a guard is opened and closed where the seats of members are slot_seats. Core has `fences`.
+template <class Core>
+class enters_slot_seats {
+ public:
+  template <class Member>
+  [[gnu::always_inline]] void enter(Member& m) noexcept {
+    m.seat.enter();
+    static_cast<const Core&>(*this).fences.light();
+  }
+  template <class Member>
+  [[gnu::always_inline]] void leave(Member& m) noexcept {
+    m.seat.give_all();
+    m.seat.leave();
+  }
+};
+
 }  // namespace polder::smr

@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <polder/smr/all.hpp>
+#include <polder/smr/schemes_test.hpp>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,21 +16,6 @@ namespace {
 using polder::atomic;
 using polder::order;
 using namespace polder::smr;
-
-template <class List>
-struct tests_of;
-template <class... R>
-struct tests_of<polder::type_list<R...>> {
-  using types = testing::Types<R...>;
-};
-struct names_of_schemes {
-  template <class R>
-  static std::string GetName(int) {
-    std::string name(R::info.name);
-    for (char& c : name) c = c == '-' ? '_' : c;
-    return name;
-  }
-};
 
 template <class R>
 struct node : R::header {

@@ -13,7 +13,7 @@
 
 namespace polder::smr {
 
-class hazard_era_core : public era_core<hazard_era_core> {
+class hazard_era_core : public era_core<hazard_era_core>, public enters_slot_seats<hazard_era_core> {
  public:
   static constexpr scheme_info info = {
       .name = "he",
@@ -35,17 +35,6 @@ class hazard_era_core : public era_core<hazard_era_core> {
 
   using era_core::era_core;
   using seat = slot_seat<era_slot>;
-
-  template <class Member>
-  [[gnu::always_inline]] void enter(Member& m) noexcept {
-    m.seat.enter();
-    fences.light();
-  }
-  template <class Member>
-  [[gnu::always_inline]] void leave(Member& m) noexcept {
-    m.seat.give_all();
-    m.seat.leave();
-  }
 
   void grown(unsigned) const noexcept {}
 

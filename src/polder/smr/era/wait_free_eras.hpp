@@ -26,7 +26,7 @@
 
 namespace polder::smr {
 
-class wait_free_era_core : public era_core<wait_free_era_core> {
+class wait_free_era_core : public era_core<wait_free_era_core>, public enters_slot_seats<wait_free_era_core> {
  public:
   static constexpr scheme_info info = {
       .name = "wfe",
@@ -63,17 +63,6 @@ class wait_free_era_core : public era_core<wait_free_era_core> {
   };
 
   explicit wait_free_era_core(const options& chosen) noexcept : era_core(chosen), tries_(chosen.tries) {}
-
-  template <class Member>
-  [[gnu::always_inline]] void enter(Member& m) noexcept {
-    m.seat.enter();
-    fences.light();
-  }
-  template <class Member>
-  [[gnu::always_inline]] void leave(Member& m) noexcept {
-    m.seat.give_all();
-    m.seat.leave();
-  }
 
   void grown(unsigned) const noexcept {}
 

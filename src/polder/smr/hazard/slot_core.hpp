@@ -19,7 +19,7 @@
 namespace polder::smr {
 
 template <class Core>
-class slot_core : public sifted<Core, retired_object> {
+class slot_core : public sifted<Core, retired_object>, public enters_slot_seats<slot_core<Core>> {
  public:
   using seat = slot_seat<hazard_slot>;
 
@@ -27,17 +27,6 @@ class slot_core : public sifted<Core, retired_object> {
     explicit turn(const slot_core& core) noexcept { core.grown(seat::near); }
     published<const void*> seen;
   };
-
-  template <class Member>
-  [[gnu::always_inline]] void enter(Member& m) noexcept {
-    m.seat.enter();
-    fences.light();
-  }
-  template <class Member>
-  [[gnu::always_inline]] void leave(Member& m) noexcept {
-    m.seat.give_all();
-    m.seat.leave();
-  }
 
   void grown(unsigned n) const noexcept { slots_.fetch_add(n, order::relaxed); }
 
