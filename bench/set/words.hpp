@@ -2,6 +2,7 @@
 // words — names of registries as choices of a parameter: "ebr|debra|…".
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include <polder/base/type_list.hpp>
@@ -39,6 +40,16 @@ constexpr joined_words names_of_drains() {
   joined_words words;
   for (const smr::named_drain& d : smr::all_drains) words.add(d.name);
   return words;
+}
+
+// Which of them it is. One that is none of them is a mistake that does not compile.
+consteval std::int64_t place_of(std::string_view word, std::string_view words) {
+  for (std::int64_t place = 0;; ++place) {
+    const std::size_t bar = words.find('|');
+    if (words.substr(0, bar) == word) return place;
+    if (bar == words.npos) throw "no such word";
+    words.remove_prefix(bar + 1);
+  }
 }
 
 }  // namespace polder::bench

@@ -20,9 +20,10 @@ struct set {
   static constexpr joined_words any_reclaimer = joined(reclaimers.view(), "own");
 
   static constexpr parameter parameters[] = {
-      {"structure", 0, 0, 0, "", "what holds the keys", any_structure.view()},
-      {"reclaimer", 0, 0, 0, "", "who says when what was deleted may be freed; own: a rival's",
-       any_reclaimer.view()},
+      {"structure", place_of("abtree", any_structure.view()), 0, 0, "", "what holds the keys",
+       any_structure.view()},
+      {"reclaimer", place_of("debra", any_reclaimer.view()), 0, 0, "",
+       "who says when what was deleted may be freed; own: a rival's", any_reclaimer.view()},
       {"drain", 0, 0, 0, "", "how it is freed then", drains.view()},
       {"keys", 200'000, 2, 1'000'000'000, "keys", "drawn from; about half of them are in the set"},
       {"insert", 50, 0, 100, "percent", "of the operations"},
