@@ -6,49 +6,21 @@
 #include <utility>
 
 #include "explore.hpp"
+#include "structures.hpp"
 
 namespace {
 
 using polder::atomic;
 using polder::order;
-using polder::plain;
-
-enum class protection { region, pointer };
-struct protects_what {
-  protection protects;
-};
-
-// A key whose reads and writes are checked for races. Freeing writes it.
-struct key {
-  plain<int> number;
-  explicit key(int n) : number(n) {}
-  key(const key& other) : number(other.value()) {}
-  int value() const {
-    const int n = number.get();
-    POLDER_MODEL_CHECK(n > 0);  // not freed
-    return n;
-  }
-  friend bool operator<(const key& a, const key& b) { return a.value() < b.value(); }
-};
-struct none {};
+using polder::model::keeping;
+using polder::model::key;
+using polder::model::none;
+using polder::model::protection;
+using polder::model::protects_what;
 
 constexpr unsigned slots = 3, guards = 3, nodes = 10;
 
-// Keeps everything: shows what the links alone order.
-struct keeping {
-  static constexpr protects_what info{protection::region};
-  struct header {};
-  struct domain {};
-};
-
-// Hazard pointers, scanned at each retirement.
-struct hazards {
-  static constexpr protects_what info{protection::pointer};
-  struct header {};
-  struct domain {
-    atomic<const void*> held[guards][slots];
-  };
-};
+using hazards = polder::model::hazards<guards, slots>;
 
 template <class R>
 struct world {
