@@ -205,11 +205,13 @@ RELEASE_SEQUENCE = ("survives: Relacy has the release sequences of C++11, in whi
 THIRD_THREADS = ("survives: the looks of a thread that did not pass the barrier itself. The model's light fence orders them in one "
                  "world, its barrier in the other; what the kernel and the processor have does neither")
 EPOCH, GATE = "polder/smr/epoch/epoch_clock.hpp", "polder/smr/seat_gate.hpp"
+RING = "polder/smr/epoch/token_ring.hpp"
 SURVIVES = {
     (EPOCH, ", order 2: release -> relaxed"): RELEASE_SEQUENCE,
     (EPOCH, ", order 3: release -> relaxed"): RELEASE_SEQUENCE,
     (EPOCH, "before_sweep, order 1: acquire -> relaxed"): THIRD_THREADS,
     (EPOCH, "before_sweep, order 2: release -> relaxed"): THIRD_THREADS,
+    (RING, ", order 4: release -> relaxed"): RELEASE_SEQUENCE,
     (GATE, "try_own, order 1: acquire -> relaxed"):
         "survives, and may: still_mine() reads the same word again before the bags are touched; the order is there for the reader",
     (GATE, "walk_away, order 1: release -> relaxed"):

@@ -56,8 +56,8 @@ class token_ring {
 
   // A new member's place. Its reads come after.
   place join() noexcept {
-    const place mine = place(members_.fetch_add(1, order::acq_rel));  // sync: ring-grows
-    fence(order::seq_cst);                                            // sync: ring-grows: see above
+    const place mine = place(members_.fetch_add(1, order::relaxed));
+    fence(order::seq_cst);  // sync: ring-grows: see above
     return mine;
   }
 
@@ -100,8 +100,8 @@ class token_ring {
   // How many members there are, as far as who holds this place must know.
   std::uint64_t count_at_end(place at) noexcept {
     if (at + 1 < members_.load(order::relaxed)) return ~std::uint64_t{0};
-    fence(order::seq_cst);                 // sync: ring-grows: see above
-    return members_.load(order::acquire);  // sync: ring-grows
+    fence(order::seq_cst);  // sync: ring-grows: see above
+    return members_.load(order::relaxed);
   }
 
   // word_
@@ -110,7 +110,7 @@ class token_ring {
   //   order       token-passed: what its earlier holders did. All writes are RMWs: one release sequence
   //   ABA         the round grows; 2^40 of them
   alignas(false_sharing_range) atomic<std::uint64_t> word_{0};
-  // members_: how many places there are. Written by who joins; it only grows.
+  // members_: how many places there are. Written by who joins; it only grows. What orders it is the fences beside it.
   alignas(false_sharing_range) atomic<std::uint64_t> members_{0};
 };
 

@@ -71,6 +71,52 @@ struct world {
       end(self);
     }
   }
+
+  // Who frees what the token's arrival made safe before it passes the token on: the thesis's naive step.
+  void unlink_and_free_first(unsigned self, int operations) {
+    int arrivals = 0, tag = -1;
+    for (int n = 0; n != operations; ++n) {
+      seats[self].enter(fences);
+      const token_ring::sight seen =
+          ring.past_who_is_outside(places[self], fences, [this](token_ring::place p) { return outside(p); });
+      const bool mine = seen.holder() == places[self];
+      arrivals += mine;
+      if (tag < 0) {
+        shared.store(0, order::release);
+        tag = arrivals;
+      } else if (arrivals >= tag + 2) {
+        object.set(2);
+        n = operations - 1;
+      }
+      if (mine) ring.pass(seen);
+      end(self);
+    }
+  }
+};
+
+struct one_frees_first : rl::test_suite<one_frees_first, 2>, world {
+  void before() { start(2); }
+  void thread(unsigned self) {
+    if (self == 0) {
+      unlink_and_free_first(0, 4);
+    } else {
+      read(1);
+      read(1);
+    }
+  }
+};
+
+// The token is moved past two with one fence.
+struct one_stays_away : rl::test_suite<one_stays_away, 2>, world {
+  void before() { start(3); }
+  void thread(unsigned self) {
+    if (self == 0) {
+      unlink_and_free(0, 3);
+    } else {
+      read(2);
+      read(2);
+    }
+  }
 };
 
 struct one_frees : rl::test_suite<one_frees, 2>, world {
@@ -122,6 +168,12 @@ int main() {
     ok &= passes<one_frees>(
         {.title = "a reader, one who frees", .how = search::bounded, .floor = 1000, .switches = 3, .world = w});
     ok &= passes<one_frees>({.title = "a reader, one who frees", .executions = 60'000, .world = w});
+    ok &= passes<one_frees_first>(
+        {.title = "one who frees, then passes", .how = search::bounded, .floor = 1000, .switches = 3, .world = w});
+    ok &= passes<one_frees_first>({.title = "one who frees, then passes", .executions = 40'000, .world = w});
+    ok &= passes<one_stays_away>(
+        {.title = "past two, one reads", .how = search::bounded, .floor = 1000, .switches = 3, .world = w});
+    ok &= passes<one_stays_away>({.title = "past two, one reads", .executions = 40'000, .world = w});
     ok &= passes<one_joins>(
         {.title = "a reader that joins late", .how = search::bounded, .floor = 500, .switches = 3, .world = w});
     ok &= passes<one_joins>({.title = "a reader that joins late", .executions = 60'000, .world = w});
