@@ -2,7 +2,7 @@
 """check_layers [ROOT] — every #include in src/polder goes where src/polder/LAYERS allows, and no file includes itself.
 
 A file with a *_model.cpp beside it is a protocol file: it and what it includes stay within the `protocol:` line, so that
-a model checker can run it. What it includes of its own folder is a protocol file too.
+a model checker can run it. What it includes of its own layer is a protocol file too.
 """
 
 import re
@@ -44,7 +44,7 @@ def cycle(graph: dict[str, list[str]]) -> list[str]:
 
 
 def protocol_files(files: list[Path], base: Path) -> set[Path]:
-    """Those with a model, and what they include of their own folders."""
+    """Those with a model, and what they include of their own layers."""
     found: set[Path] = set()
     todo = [p for p in files if p.suffix == ".hpp" and p.with_name(p.stem + "_model.cpp").exists()]
     while todo:
@@ -52,8 +52,9 @@ def protocol_files(files: list[Path], base: Path) -> set[Path]:
         if path in found:
             continue
         found.add(path)
+        layer = base / path.relative_to(base).parts[0]
         included = [base.parent / name for name in INCLUDE.findall(path.read_text())]
-        todo += [p for p in included if p.parent == path.parent and p.exists()]
+        todo += [p for p in included if layer in p.parents and p.exists()]
     return found
 
 

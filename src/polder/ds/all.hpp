@@ -3,7 +3,11 @@
 //
 // An entry is a line: the type, and what it is. A structure that needs regions is passed over where the reclaimer does not
 // protect them, one without read phases where it restarts readers (ds/tree/map_info.hpp: suits).
+//
+// A map is a template of key, value and reclaimer; a queue, stack, deque or pool one of element, reclaimer and memory.
 #include <polder/base/type_list.hpp>
+#include <polder/ds/queue/ms_queue.hpp>
+#include <polder/ds/stack/treiber_stack.hpp>
 #include <polder/ds/tree/abtree.hpp>
 #include <polder/ds/tree/ellen_bst.hpp>
 #include <polder/ds/tree/hash_map.hpp>
@@ -23,6 +27,12 @@ using maps = type_list<          //
     ellen_bst<K, V, R>,          // ordered map
     skip_list<K, V, R>,          // ordered map
     occ_avl<K, V, R>             // ordered map
+    >;
+
+template <class T, class R, class M>
+using collections = type_list<  //
+    ms_queue<T, R, M>,          // queue
+    treiber_stack<T, R, M>      // stack
     >;
 
 }  // namespace polder::ds

@@ -63,6 +63,20 @@ int main() {
     out.text("needs", i.protection == polder::ds::needs::region ? "region" : "pointer");
     out.flag("restarts", i.restarts).close('}');
   });
+  out.close(']').open("collections", '[');
+  polder::for_each(
+      polder::ds::collections<std::uint64_t, polder::smr::debra, polder::ds::heap_memory>{}, [&]<class S> {
+        constexpr polder::ds::collection_info i = S::info;
+        out.open('{').text("name", i.name).text("title", i.title).text("shape", name_of(i.kind));
+        out.text("semantics", name_of(i.order)).flag("conjectured", i.conjectured).text("empty", name_of(i.empty));
+        out.text("putters", i.putters)
+            .text("getters", i.getters)
+            .text("capacity", i.capacity)
+            .text("paper", i.paper);
+        out.number("year", i.year).text("parameters", i.parameters);
+        constexpr std::string_view needs[] = {"none", "pointer", "region"};
+        out.text("needs", needs[unsigned(i.protection)]).close('}');
+      });
   out.close(']').close('}');
   std::printf("%s\n", out.written().c_str());
   return std::fflush(stdout) == 0 ? 0 : 1;

@@ -43,11 +43,15 @@ template <class T, class Deleter>
 inline constexpr kind kind_of = {sizeof(T), kinds::weigher<T>(), nullptr,
                                  [](void* p) noexcept { Deleter{}(static_cast<T*>(p)); }, false};
 
+// A type that brings its own memory: it goes back there, never in a batch.
+template <class T>
+concept has_own_new = requires { T::operator new(std::size_t{}); };
+
 // What make() makes: operator new's memory.
 template <class T>
 inline constexpr kind made_kind = {sizeof(T), kinds::weigher<T>(), kinds::destructor<T>(),
                                    [](void* p) noexcept { delete static_cast<T*>(p); },
-                                   alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__};
+                                   alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__ && !has_own_new<T>};
 
 // std::default_delete means the same as make(): so it is the kind that can go back in batches.
 template <class T, class Deleter>

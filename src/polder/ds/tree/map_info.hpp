@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include <polder/ds/needs.hpp>
 #include <polder/ds/tree/reading.hpp>
 
 namespace polder::ds {
@@ -12,10 +13,6 @@ namespace polder::ds {
 struct nothing {
   friend bool operator==(nothing, nothing) = default;
 };
-
-// Which protection a structure needs of its reclaimer (smr/reclaimer.hpp): one whose operations read on from nodes that
-// are unlinked is safe by region alone.
-enum class needs { pointer, region };
 
 struct map_info {
   std::string_view name;

@@ -1,0 +1,160 @@
+#pragma once
+// collection — put and get, as users see them, over what a structure does with elements that cannot throw.
+//
+//   template <class T, class R> class foo : public collection<foo<T, R>, T, in_node<T>>
+//
+// foo has  bool insert(kept& e)              false: it is full, and e is as it was. Throws std::bad_alloc, changing nothing
+//          std::optional<kept> remove()      nothing: it is empty
+// and public names of its own by `using queue_names<foo, T>` or stack_names, which are put and get in other words.
+//
+//   progress   insert's and remove's. Of a T whose move throws: an element that could not be handed over goes to a list that
+//              the next get looks at first, so it is late at worst
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <polder/ds/parts/element.hpp>
+#include <polder/sync/atomic.hpp>
+
+namespace polder::ds {
+
+// Boxes that came back. Whoever takes takes all, so no word is ever compared with one that was used again.
+template <class T>
+class returned {
+ public:
+  returned() = default;
+  returned(const returned&) = delete;
+  returned& operator=(const returned&) = delete;
+  ~returned() {
+    for (box<T>* b = first_.load(order::relaxed); b != nullptr;) delete std::exchange(b, b->next);
+  }
+
+  void give(box<T>* b) noexcept { give(b, b); }
+  box<T>* take() noexcept {
+    if (first_.load(order::relaxed) == nullptr) return nullptr;
+    box<T>* const b = first_.exchange(nullptr, order::acquire);  // sync: returned
+    if (b == nullptr) return nullptr;
+    if (box<T>* const rest = std::exchange(b->next, nullptr)) {
+      box<T>* last = rest;
+      while (last->next != nullptr) last = last->next;
+      give(rest, last);
+    }
+    return b;
+  }
+
+ private:
+  void give(box<T>* first, box<T>* last) noexcept {
+    box<T>* now = first_.load(order::relaxed);
+    do {
+      last->next = now;
+    } while (!first_.cas(now, first, order::release, order::relaxed));  // sync: returned
+  }
+
+  // Boxes, the one that came back last first. Written by whoever could not hand over; taken whole. Order: returned.
+  atomic<box<T>*> first_;
+};
+
+struct never_returned {};
+
+template <class Self, class T, class Element>
+class collection {
+ public:
+  using value_type = T;
+
+  // False: it is full, and the value is as it was. Throws std::bad_alloc, or what T's move throws: nothing changed.
+  bool put(T&& value) {
+    kept e = Element::keep(std::move(value));
+    try {
+      if (self().insert(e)) return true;
+    } catch (...) {
+      give_back(e, value);
+      throw;
+    }
+    give_back(e, value);
+    return false;
+  }
+  bool put(const T& value)
+    requires std::is_copy_constructible_v<T>
+  {
+    return put(T(value));
+  }
+
+  // Nothing: it is empty. If T's move throws, the element is put back.
+  std::optional<T> get() {
+    if constexpr (throws) {
+      if (box<T>* const b = returned_.take()) return opened(b);
+    }
+    std::optional<kept> e = self().remove();
+    if (!e) return std::nullopt;
+    if constexpr (throws) return opened(Element::box_of(std::move(*e)));
+    else return std::optional<T>(Element::release(std::move(*e)));
+  }
+
+ protected:
+  using kept = typename Element::kept;
+  static constexpr bool throws = !std::is_nothrow_move_constructible_v<T>;
+
+  collection() = default;
+  ~collection() = default;
+
+ private:
+  Self& self() noexcept { return static_cast<Self&>(*this); }
+
+  std::optional<T> opened(box<T>* b) {
+    struct keeper {
+      collection& of;
+      box<T>* b;
+      ~keeper() {
+        if (b != nullptr) of.returned_.give(b);
+      }
+    } guard{*this, b};
+    std::optional<T> out(std::move(b->value));
+    delete std::exchange(guard.b, nullptr);
+    return out;
+  }
+  // An element that did not get in. If T's move throws here, it is destroyed: it was never inside.
+  static void give_back(kept& e, T& value) {
+    if constexpr (std::is_same_v<kept, T>) {
+      assign(value, std::move(e));
+    } else if constexpr (!Element::whole) {
+      const std::unique_ptr<box<T>> b(Element::box_of(std::move(e)));
+      assign(value, std::move(b->value));
+    }
+  }
+  static void assign(T& to, T&& from) {
+    if constexpr (std::is_move_assignable_v<T>) {
+      to = std::move(from);
+    } else {
+      std::destroy_at(&to);
+      std::construct_at(&to, std::move(from));
+    }
+  }
+
+  [[no_unique_address]] std::conditional_t<throws, returned<T>, never_returned> returned_;
+};
+
+// put and get by the names of their shape.
+template <class Self, class T>
+struct queue_names {
+  bool enqueue(T&& value) { return static_cast<Self*>(this)->put(std::move(value)); }
+  bool enqueue(const T& value)
+    requires std::is_copy_constructible_v<T>
+  {
+    return static_cast<Self*>(this)->put(value);
+  }
+  std::optional<T> dequeue() { return static_cast<Self*>(this)->get(); }
+};
+
+template <class Self, class T>
+struct stack_names {
+  bool push(T&& value) { return static_cast<Self*>(this)->put(std::move(value)); }
+  bool push(const T& value)
+    requires std::is_copy_constructible_v<T>
+  {
+    return static_cast<Self*>(this)->put(value);
+  }
+  std::optional<T> pop() { return static_cast<Self*>(this)->get(); }
+};
+
+}  // namespace polder::ds

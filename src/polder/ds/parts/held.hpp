@@ -1,0 +1,32 @@
+#pragma once
+// held — room in a node for an element that comes and goes while the node stays.
+#include <memory>
+#include <utility>
+
+namespace polder::ds {
+
+template <class E>
+class held {
+ public:
+  held() noexcept {}  // without one
+  explicit held(E&& e) noexcept : e_(std::move(e)) {}
+  held(const held&) = delete;
+  held& operator=(const held&) = delete;
+  ~held() {}  // who owns the node knows whether there is one, and has taken it
+
+  // Not while there is one.
+  void put(E&& e) noexcept { std::construct_at(&e_, std::move(e)); }
+  // The one that is there.
+  E take() noexcept {
+    E e(std::move(e_));
+    std::destroy_at(&e_);
+    return e;
+  }
+
+ private:
+  union {
+    E e_;
+  };
+};
+
+}  // namespace polder::ds

@@ -1,0 +1,119 @@
+#pragma once
+// ms_queue — a list with a sentinel: its head is where elements leave, its tail where they come.
+//
+//   paper      Michael and Scott, "Simple, fast, and practical non-blocking and blocking concurrent queue algorithms",
+//              PODC 1996, fig. 1; with hazard pointers: Michael, TPDS 2004, fig. 8
+//   progress   lock-free: an operation repeats only when another thread's put or get got through
+//   in malloc  no: put allocates
+//   deviation  no counters beside the pointers: a guard keeps what was read from being used again
+//
+// States of a node. An arrow is one successful CAS; in brackets, what the thread that made it owes.
+//
+//             link: tail's next         swing: tail [nothing: anybody does it]    leave: head [take the next node's
+//     made ──────────────────▶ linked ──────────────────▶ passed ──────────────▶ unlinked [retire]        element]
+//
+// Invariant: from head to the last node along next; tail is on that way, never behind head. The elements are those of the
+// nodes behind head, which is a sentinel: its own has been taken.
+#include <optional>
+#include <utility>
+
+#include <polder/base/config.hpp>
+#include <polder/ds/collection_info.hpp>
+#include <polder/ds/parts/collection.hpp>
+#include <polder/ds/parts/held.hpp>
+#include <polder/ds/parts/memory.hpp>
+#include <polder/sync/atomic.hpp>
+
+namespace polder::ds {
+
+template <class T, class R, class Memory = heap_memory>
+class ms_queue : public collection<ms_queue<T, R, Memory>, T, in_node<T>>,
+                 public queue_names<ms_queue<T, R, Memory>, T> {
+ public:
+  static constexpr collection_info info = {
+      .name = "ms-queue",
+      .title = "Michael-Scott queue",
+      .kind = shape::queue,
+      .order = semantics::linearizable,
+      .putters = "lock-free",
+      .getters = "lock-free",
+      .paper = "Michael and Scott, PODC 1996",
+      .year = 1996,
+      .protection = needs::pointer,
+  };
+  using kept = typename in_node<T>::kept;
+
+  // Throws std::bad_alloc.
+  explicit ms_queue(typename R::domain& domain) : domain_(domain) {
+    guard g(domain_);
+    node* const sentinel = g.template make<node>();
+    head_.store(sentinel, order::relaxed);
+    tail_.store(sentinel, order::relaxed);
+  }
+  ms_queue(const ms_queue&) = delete;
+  ms_queue& operator=(const ms_queue&) = delete;
+  ~ms_queue() {
+    while (remove()) {
+    }
+    guard g(domain_);
+    g.unmake(head_.load(order::relaxed));
+  }
+
+ private:
+  friend collection<ms_queue, T, in_node<T>>;
+
+  struct node : R::header, Memory {
+    node() noexcept = default;
+    explicit node(kept&& e) noexcept : element(std::move(e)) {}
+    // next — the node behind, or null. Written once, by the CAS that links it; read by all who pass.
+    //   order  queue-link: who sees the node sees its element and its null
+    atomic<node*> next;
+    held<kept> element;  // written before the node is linked; taken by who moved head to this node
+  };
+  using guard = typename R::template guard<2>;
+
+  bool insert(kept& e) {
+    guard g(domain_);
+    node* const n = g.template make<node>(std::move(e));
+    for (;;) {
+      node* const last = g.protect(0, tail_);
+      node* next = last->next.load(order::acquire);                                      // sync: queue-link
+      if (next == nullptr && last->next.cas(next, n, order::release, order::acquire)) {  // sync: queue-link
+        swing(last, n);
+        return true;
+      }
+      swing(last, next);
+    }
+  }
+
+  std::optional<kept> remove() {
+    guard g(domain_);
+    for (;;) {
+      node* first = g.protect(0, head_);
+      node* const next = g.protect(1, first->next);
+      // Only while first is head is what it leads to in the queue: not unlinked, so protected from here on.
+      if (head_.load(order::acquire) != first) continue;  // sync: queue-leave
+      if (next == nullptr) return std::nullopt;
+      // Head must not pass tail: whoever follows tail would read what was freed.
+      if (tail_.load(order::relaxed) == first) swing(first, next);
+      if (!head_.cas(first, next, order::acq_rel, order::relaxed)) continue;  // sync: queue-leave
+      std::optional<kept> e(next->element.take());
+      g.retire(first);
+      return e;
+    }
+  }
+
+  void swing(node* from, node* to) noexcept {
+    tail_.cas(from, to, order::release, order::relaxed);  // sync: queue-link
+  }
+
+  typename R::domain& domain_;
+  // head_ — the sentinel. Written by who takes an element, read by all who do.
+  //   order  queue-leave: who sees a node as head sees all that was before it became so
+  //   ABA    a guard keeps the node that was read from being used again
+  alignas(false_sharing_range) atomic<node*> head_;
+  // tail_ — the last node or one before it. Written by whoever finds it behind; read by who puts. ABA: as head_.
+  alignas(false_sharing_range) atomic<node*> tail_;
+};
+
+}  // namespace polder::ds

@@ -1,0 +1,90 @@
+#pragma once
+// treiber_stack — a list behind one word.
+//
+//   paper      Treiber, "Systems programming: coping with parallelism", IBM RJ 5118, 1986
+//   progress   lock-free: an operation repeats only when another got through
+//   in malloc  no: put allocates
+//   deviation  no counter beside the pointer: a guard keeps the node that was read from being used again
+//
+//             push                       pop [take the element, retire]
+//     made ─────────▶ linked, on top ────────────────────────────────────▶ unlinked
+//
+// Invariant: the elements are those of the nodes from top_ along next; a linked node's next never changes.
+#include <optional>
+#include <utility>
+
+#include <polder/base/config.hpp>
+#include <polder/ds/collection_info.hpp>
+#include <polder/ds/parts/collection.hpp>
+#include <polder/ds/parts/held.hpp>
+#include <polder/ds/parts/memory.hpp>
+#include <polder/sync/atomic.hpp>
+
+namespace polder::ds {
+
+template <class T, class R, class Memory = heap_memory>
+class treiber_stack : public collection<treiber_stack<T, R, Memory>, T, in_node<T>>,
+                      public stack_names<treiber_stack<T, R, Memory>, T> {
+ public:
+  static constexpr collection_info info = {
+      .name = "treiber-stack",
+      .title = "Treiber stack",
+      .kind = shape::stack,
+      .order = semantics::linearizable,
+      .putters = "lock-free",
+      .getters = "lock-free",
+      .paper = "Treiber, IBM RJ 5118, 1986",
+      .year = 1986,
+      .protection = needs::pointer,
+  };
+  using kept = typename in_node<T>::kept;
+
+  explicit treiber_stack(typename R::domain& domain) noexcept : domain_(domain) {}
+  treiber_stack(const treiber_stack&) = delete;
+  treiber_stack& operator=(const treiber_stack&) = delete;
+  ~treiber_stack() {
+    while (remove()) {
+    }
+  }
+
+ private:
+  friend collection<treiber_stack, T, in_node<T>>;
+
+  struct node : R::header, Memory {
+    explicit node(kept&& e) noexcept : element(std::move(e)) {}
+    plain<node*> next;   // written before the node is linked
+    held<kept> element;  // the same; taken by who unlinked the node
+  };
+  using guard = typename R::template guard<1>;
+
+  bool insert(kept& e) {
+    guard g(domain_);
+    node* const n = g.template make<node>(std::move(e));
+    node* top = top_.load(order::relaxed);
+    do {
+      n->next.set(top);
+    } while (!top_.cas(top, n, order::release, order::relaxed));  // sync: treiber-push
+    return true;
+  }
+
+  std::optional<kept> remove() {
+    guard g(domain_);
+    for (;;) {
+      node* top = g.protect(0, top_);
+      if (top == nullptr) return std::nullopt;
+      if (!top_.cas(top, top->next.get(), order::acquire, order::relaxed)) continue;  // sync: treiber-push
+      std::optional<kept> e(top->element.take());
+      g.retire(top);
+      return e;
+    }
+  }
+
+  typename R::domain& domain_;
+  // top_ — the node pushed last, or null. Written by push and pop, read by both.
+  //   order  treiber-push: who sees a node on top sees its element and its next; a pop in between is a read-modify-write, so
+  //          it hands on what the push before it released
+  //   ABA    a guard keeps the node that was read from being used again
+  alignas(false_sharing_range) atomic<node*> top_;
+};
+
+}  // namespace polder::ds
