@@ -20,7 +20,7 @@ namespace {
 constexpr char help[] = R"(usage: polder-bench list [--json]
        polder-bench run WORKLOAD [--threads N] [--preset NAME] [--param NAME=VALUE]... [--seed N]
                                  [--main-thread] [--time-limit SECONDS] [--latency[=N|all]] [--live]
-                                 [--timeline FILE]
+                                 [--timeline FILE] [--picture FILE]
 
 `run` prints one line of JSON. Its status is 0 when the run was good, 1 when a check failed, 2 for bad input.
   --param NAME=VALUE   a parameter (see `list`); sizes may end in K, M or G
@@ -30,6 +30,7 @@ constexpr char help[] = R"(usage: polder-bench list [--json]
   --latency[=N|all]    times one call of N, 64 unless told, or all of them: `latency` in the line
   --live               looks at live bytes every millisecond: `live_peak`, `memory_live`, `memory_rss` in the line
   --timeline FILE      records what each thread does when, for `./polder timeline`
+  --picture FILE       where mandelbrot's picture goes, a portable greymap
 )";
 
 [[noreturn]] void bad_input(const std::string& what) {
@@ -122,6 +123,7 @@ struct request {
   std::uint64_t latency_every = 0;  // 0: not timed
   bool live = false;
   std::string_view timeline;
+  std::string_view picture;
 };
 
 std::uint64_t count(std::string_view option, std::string_view text, std::uint64_t least, std::uint64_t most) {
@@ -169,6 +171,8 @@ request read(std::vector<std::string_view> words) {
                                                 : count(word, *joined, 1, 1'000'000);
     } else if (word == "--timeline") {
       wanted.timeline = value();
+    } else if (word == "--picture") {
+      wanted.picture = value();
     } else if (word == "--live" && !joined) {
       wanted.live = true;
     } else if (word == "--main-thread" && !joined) {
@@ -176,7 +180,7 @@ request read(std::vector<std::string_view> words) {
     } else {
       bad_input("no option '" + std::string(word) + "': " +
                 nearest(word, {"--threads", "--param", "--preset", "--seed", "--main-thread", "--time-limit",
-                               "--latency", "--live", "--timeline"}));
+                               "--latency", "--live", "--timeline", "--picture"}));
     }
   }
   return wanted;
@@ -199,6 +203,8 @@ int run_one(const request& wanted) {
 
   if (!wanted.timeline.empty() && !info.structure)
     bad_input(std::string(info.name) + " records no timeline; a heap does: POLDER_OPTIONS=timeline=FILE");
+  if (!wanted.picture.empty() && info.name != mandelbrot::info.name)
+    bad_input(std::string(info.name) + " paints no picture: mandelbrot does");
   if (wanted.live && wanted.in_main) bad_input("--live needs the main thread to look: not with --main-thread");
 
   settings with(info);
@@ -224,6 +230,7 @@ int run_one(const request& wanted) {
   }
   run r(with, wanted.preset, static_cast<unsigned>(wanted.threads), wanted.seed, wanted.in_main);
   r.timeline = wanted.timeline;
+  r.picture = wanted.picture;
   if (wanted.live) r.watch_live();
   if (wanted.time_limit != 0) alarm(static_cast<unsigned>(wanted.time_limit));
   found->execute(r);

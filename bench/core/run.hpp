@@ -115,6 +115,7 @@ class run {
   const unsigned threads;
   const std::uint64_t seed;
   std::string_view timeline;  // file to record into, for workloads that do; empty: none
+  std::string_view picture;   // the same, to paint into
   const bool in_main;         // worker 0 is the main thread: with one thread, a process that never had a second
 
   // Runs body(worker&) in every worker, together.

@@ -7,12 +7,10 @@
 
 #include <polder/os/timeline.hpp>
 
-#include "core/log_linear.hpp"
 #include "core/meeting.hpp"
-#include "core/percentiles.hpp"
+#include "core/operation_times.hpp"
 #include "core/places.hpp"
 #include "core/run.hpp"
-#include "core/stopwatch.hpp"
 #include "core/zipf.hpp"
 #include "set/freeing.hpp"
 #include "set/garbage_looks.hpp"
@@ -27,26 +25,6 @@ struct alignas(128) key_balance {
   std::uint64_t size = 0;
   std::uint64_t ranges = 0;
   std::uint64_t in_ranges = 0;  // keys
-};
-
-// Of threads' operations, by themselves. One in `every` is timed; the distance to the next is drawn anew each time, so that
-// no period, such as a reclaimer's, can hide from it.
-class operation_times {
- public:
-  operation_times(unsigned threads, unsigned every) : of_(every == 0 ? 0 : threads), every_(every) {}
-
-  // Operations until the next that is timed, with that one.
-  std::uint64_t draw(random& numbers) const {
-    return every_ == 0 ? ~std::uint64_t{0} : 1 + numbers.below(2 * std::uint64_t{every_} - 1);
-  }
-  std::uint64_t begin() const { return watch_.begin(); }
-  void end(unsigned thread, std::uint64_t begin) { of_[thread].add(watch_.end(begin)); }
-  void tell(run& r) const;
-
- private:
-  const stopwatch watch_;
-  mapped_array<log_linear> of_;
-  const unsigned every_;
 };
 
 template <class Structure, class Domain>

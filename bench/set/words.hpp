@@ -11,7 +11,7 @@
 namespace polder::bench {
 
 struct joined_words {
-  std::array<char, 1024> text{};
+  std::array<char, 4096> text{};
   std::size_t size = 0;
 
   constexpr void add(std::string_view word) {

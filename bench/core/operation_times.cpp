@@ -1,4 +1,4 @@
-#include "set/set_run.hpp"
+#include "core/operation_times.hpp"
 
 namespace polder::bench {
 
