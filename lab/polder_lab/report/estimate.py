@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from scipy import stats
 
 from polder_lab.interval import Ratio, paired_ratio
 
@@ -39,6 +38,8 @@ def median_of(values: tuple[float, ...]) -> Estimate | None:
         return Estimate(middle, None, None, len(values))
     if len(set(values)) == 1:
         return Estimate(middle, middle, middle, len(values))
+    from scipy import stats  # here, since it takes longer to load than most commands to run
+
     found = stats.bootstrap(
         (np.asarray(values),), np.median, n_resamples=RESAMPLES, vectorized=True, method="percentile", rng=np.random.default_rng(1)
     ).confidence_interval
