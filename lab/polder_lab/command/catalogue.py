@@ -65,8 +65,10 @@ COLUMNS: dict[str, dict[str, Callable[[Entry], str]]] = {
     "structures": {
         "paper": lambda e: cited(e),
         "semantics": lambda e: str(e["semantics"]),
-        "readers": lambda e: str(e["readers"]),
-        "updates": lambda e: str(e["updaters"]),
+        "readers, or get": lambda e: str(e["readers"]),
+        "updates, or put": lambda e: str(e["updaters"]),
+        "holds": lambda e: str(e["capacity"] or "any number"),
+        "parameters": lambda e: str(e["parameters"] or "none"),
         "needs": lambda e: f"{e['needs']}{'; searches may restart' if e['restarts'] else ''}",
     },
 }

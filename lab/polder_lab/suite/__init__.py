@@ -10,13 +10,13 @@ from polder_lab.complaint import Complaint
 from polder_lab.instrument import FREES
 from polder_lab.place import Place
 from polder_lab.row import Row, matches
-from polder_lab.suite import reclamation, short_and_long
+from polder_lab.suite import reclamation, short_and_long, structures
 from polder_lab.suite.described import Choices, Chosen, Comparison, Size, Suite
 from polder_lab.workload import listed
 
 __all__ = ["ALL", "Made", "Suite", "find", "make"]
 
-ALL: tuple[Suite, ...] = (reclamation.SUITE, short_and_long.SUITE)
+ALL: tuple[Suite, ...] = (reclamation.SUITE, short_and_long.SUITE, structures.SUITE)
 
 
 def find(name: str) -> Suite:
@@ -40,7 +40,7 @@ def make(suite: Suite, size: Size, place: Place, only: Sequence[str], threads: S
     workload = next((w for w in listed(place) if w.name == suite.workload), None)
     if workload is None:
         raise Complaint(f"{place.bench} has no workload {suite.workload}, over which the suite {suite.name} goes")
-    choices = Choices(workload, place.bench)
+    choices = Choices(workload, place)
     comparisons = suite.compare(choices, size)
     rows: dict[str, Row] = {}
     for comparison in comparisons:
@@ -66,7 +66,7 @@ def row_of(suite: Suite, size: Size, choices: Choices, chosen: Chosen, threads: 
     settings = {name: value for name, value in {**size.settings, **chosen}.items() if name in workload.parameters}
     without = frozenset({FREES} if FREES in workload.parameters and choices.refuses({**frees_of(chosen), FREES: "1"}) else ())
     said = (word for pair in settings.items() for word in ("--param", "=".join(pair)))
-    command = (*workload.command(choices.bench, threads, None, seed), *said)
+    command = (*workload.command(choices.place.bench, threads, None, seed), *said)
     return Row(workload.name, "workload", command, threads, summary=workload.title, preset=suite.variant(chosen), workload=workload,
                settings=settings, without=without, together=f"{together}/{threads}")
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
+from polder_lab.place import Place
 from polder_lab.workload import Workload
 
 Chosen = Mapping[str, str]  # a value for each of some parameters
@@ -53,7 +53,7 @@ class Choices:
     """What the built workload can be told, and which of it goes together."""
 
     workload: Workload
-    bench: Path
+    place: Place
     refused: dict[tuple[tuple[str, str], ...], str] = field(default_factory=dict)
 
     def of(self, parameter: str) -> list[str]:
@@ -65,7 +65,7 @@ class Choices:
         if key not in self.refused:
             least = {name: value for name, value in (("keys", "2"), ("steps", "1")) if name in self.workload.parameters}
             words = [word for pair in {**least, **chosen}.items() for word in ("--param", "=".join(pair))]
-            self.refused[key] = refusal([str(self.bench), "run", self.workload.name, "--threads", "1", *words])
+            self.refused[key] = refusal([str(self.place.bench), "run", self.workload.name, "--threads", "1", *words])
         return self.refused[key]
 
 

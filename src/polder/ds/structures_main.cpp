@@ -58,24 +58,26 @@ int main() {
   out.close(']').open("structures", '[');
   polder::for_each(polder::ds::maps<std::uint64_t, std::uint64_t, polder::smr::debra>{}, [&]<class S> {
     constexpr polder::ds::map_info i = S::info;
-    out.open('{').text("name", i.name).text("title", i.title).text("semantics", i.semantics);
+    out.open('{').text("name", i.name).text("title", i.title).text("shape", "map").text("semantics", i.semantics);
+    out.text("capacity", "").text("parameters", i.parameters);
     out.text("readers", i.readers).text("updaters", i.updaters).text("paper", i.paper).number("year", i.year);
     out.text("needs", i.protection == polder::ds::needs::region ? "region" : "pointer");
     out.flag("restarts", i.restarts).close('}');
   });
-  out.close(']').open("collections", '[');
   polder::for_each(
       polder::ds::collections<std::uint64_t, polder::smr::debra, polder::ds::heap_memory>{}, [&]<class S> {
         constexpr polder::ds::collection_info i = S::info;
+        const std::string semantics = std::string(name_of(i.kind)) + ", " + std::string(name_of(i.order)) +
+                                      (i.conjectured ? ", as its authors conjecture" : "");
         out.open('{').text("name", i.name).text("title", i.title).text("shape", name_of(i.kind));
-        out.text("semantics", name_of(i.order)).flag("conjectured", i.conjectured).text("empty", name_of(i.empty));
-        out.text("putters", i.putters)
-            .text("getters", i.getters)
+        out.text("order", name_of(i.order)).text("semantics", semantics).text("empty", name_of(i.empty));
+        out.text("readers", i.getters)
+            .text("updaters", i.putters)
             .text("capacity", i.capacity)
             .text("paper", i.paper);
         out.number("year", i.year).text("parameters", i.parameters);
         constexpr std::string_view needs[] = {"none", "pointer", "region"};
-        out.text("needs", needs[unsigned(i.protection)]).close('}');
+        out.text("needs", needs[unsigned(i.protection)]).flag("restarts", false).close('}');
       });
   out.close(']').close('}');
   std::printf("%s\n", out.written().c_str());
