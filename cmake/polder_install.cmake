@@ -1,11 +1,12 @@
-# install: three ways to link (polder::shared, polder::static, polder::object), find_package, pkg-config.
+# install: three ways to link the heap (polder::shared, polder::static, polder::object), the reclaimers and structures
+# (polder::smr, polder::ds), find_package, pkg-config.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 if(NOT TARGET polder_object)
   return()
 endif()
 
-set(exported polder_object polder_static)
+set(exported polder_object polder_static polder_smr polder_ds)
 if(TARGET polder_shared)
   list(APPEND exported polder_shared)
 endif()
@@ -19,6 +20,10 @@ foreach(heap IN LISTS POLDER_HEAPS)
   endif()
 endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+foreach(folder IN ITEMS base sync os smr ds)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/polder/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/polder
+    FILES_MATCHING PATTERN "*.hpp" PATTERN "*_test.hpp" EXCLUDE PATTERN "*_model.hpp" EXCLUDE)
+endforeach()
 
 install(EXPORT polder FILE polder-targets.cmake NAMESPACE polder:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/polder)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/polder-config.cmake.in ${PROJECT_BINARY_DIR}/polder-config.cmake

@@ -20,3 +20,7 @@ polder_tool_test(python.lab COMMAND ${python} -m pytest -q DIRECTORY lab TIMEOUT
 set_property(TEST python.lab PROPERTY ENVIRONMENT PYTHONPATH=${PROJECT_SOURCE_DIR}/lab)
 # The longest: begun first, it does not run on alone at the end.
 set_property(TEST python.lab PROPERTY COST 1000)
+
+# What a user does: install, find_package, build, run.
+polder_tool_test(install.examples COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DSOURCE=${PROJECT_SOURCE_DIR}
+  -DCOMPILER=${CMAKE_CXX_COMPILER} -P test/install/examples.cmake TIMEOUT 300)
