@@ -14,9 +14,10 @@ using polder::smr::token_ring;
 
 struct world {
   token_ring ring;
-  token_ring::seat seats[3];
-  token_ring::place places[3];
-  atomic<int> here[3];  // members whose seats can be found, by place + 1
+  static constexpr unsigned most = 4;
+  token_ring::seat seats[most];
+  token_ring::place places[most];
+  atomic<int> here[most];  // members whose seats can be found, by place + 1
   atomic<int> shared;
   plain<int> object;
   polder::model::fences fences;
@@ -70,6 +71,13 @@ struct world {
       }
       end(self);
     }
+  }
+
+  // Unlinked in an operation that does not look for the token: older than its next arrival.
+  void unlink(unsigned self) {
+    seats[self].enter(fences);
+    shared.store(0, order::release);
+    end(self);
   }
 
   // Who frees what the token's arrival made safe before it passes the token on: the thesis's naive step.
@@ -159,6 +167,24 @@ struct one_joins : rl::test_suite<one_joins, 2>, world {
   }
 };
 
+// Who looks past the first, which is nobody's, comes to the reader when another has passed the token on.
+struct received_meanwhile : rl::test_suite<received_meanwhile, 3>, world {
+  void before() { start(4); }
+  void thread(unsigned self) {
+    if (self == 0) {
+      unlink(1);
+      const bool first = begin(1, false);
+      end(1);
+      if (first && begin(1, true)) object.set(2);
+    } else if (self == 1) {
+      read(2);
+    } else {
+      begin(3, true);
+      end(3);
+    }
+  }
+};
+
 }  // namespace
 
 int main() {
@@ -177,6 +203,8 @@ int main() {
     ok &= passes<one_joins>(
         {.title = "a reader that joins late", .how = search::bounded, .floor = 500, .switches = 3, .world = w});
     ok &= passes<one_joins>({.title = "a reader that joins late", .executions = 60'000, .world = w});
+    ok &= passes<received_meanwhile>(
+        {.title = "received meanwhile", .how = search::bounded, .floor = 1000, .switches = 3, .world = w});
     ok &= passes<two_move_it>({.title = "two that move the token", .executions = 100'000, .world = w});
   }
   return ok ? 0 : 1;
