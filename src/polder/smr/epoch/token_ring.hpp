@@ -4,7 +4,8 @@
 //   paper      Kim (thesis), 3.4, after Tam, "QDo", 2006: who begins an operation and holds the token passes it on
 //   progress   pass, skip: wait-free, one CAS; a lost CAS means that somebody else moved the token
 //   in malloc  no
-//   invariant  between two arrivals of the token at one member every other member was outside, or began an operation
+//   invariant  from a member's passing the token on to its next arrival there every other member was outside, or began an
+//              operation
 //   deviation  the thesis's token waits for a thread that does nothing; ours is moved past a member that is seen
 //              outside. Threads come at any time: the ring is as long as the number of members that ever joined
 //
@@ -89,8 +90,8 @@ class token_ring {
     return seen;
   }
 
-  // Moves the token on from `seen`'s holder. By the holder, inside and holding nothing; or by anybody that has seen the
-  // token, then passed a heavy fence, then seen the holder outside. False: it had gone already.
+  // Moves the token on from `seen`'s holder: by the holder, inside and holding nothing. False: it had gone already, and
+  // this arrival does not count. Whoever moved it may go round with a fence that is older than what the holder unlinked.
   bool pass(sight seen) noexcept { return move(seen, after(seen)); }
 
  private:

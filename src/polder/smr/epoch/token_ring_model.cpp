@@ -80,23 +80,26 @@ struct world {
     end(self);
   }
 
-  // Who frees what the token's arrival made safe before it passes the token on: the thesis's naive step.
-  void unlink_and_free_first(unsigned self, int operations) {
-    int arrivals = 0, tag = -1;
+  // Who frees what the token's arrival made safe before it passes the token on: the thesis's naive step. What is unlinked
+  // meanwhile is older than the arrival, and this counts when it was this thread that passed the token on.
+  template <bool CountsWhatItLost = false>
+  void unlink_and_free_first(unsigned self, int operations, bool look_at_others) {
+    int arrivals = 0;
+    unlink(self);
     for (int n = 0; n != operations; ++n) {
       seats[self].enter(fences);
       const token_ring::sight seen =
-          ring.past_who_is_outside(places[self], fences, [this](token_ring::place p) { return outside(p); });
-      const bool mine = seen.holder() == places[self];
-      arrivals += mine;
-      if (tag < 0) {
-        shared.store(0, order::release);
-        tag = arrivals;
-      } else if (arrivals >= tag + 2) {
-        object.set(2);
-        n = operations - 1;
+          look_at_others
+              ? ring.past_who_is_outside(places[self], fences, [this](token_ring::place p) { return outside(p); })
+              : ring.look();
+      if (seen.holder() == places[self]) {
+        if (arrivals == 1) {
+          object.set(2);
+          n = operations - 1;
+        }
+        const bool mine = ring.pass(seen);
+        arrivals += CountsWhatItLost || mine;
       }
-      if (mine) ring.pass(seen);
       end(self);
     }
   }
@@ -106,7 +109,7 @@ struct one_frees_first : rl::test_suite<one_frees_first, 2>, world {
   void before() { start(2); }
   void thread(unsigned self) {
     if (self == 0) {
-      unlink_and_free_first(0, 4);
+      unlink_and_free_first(0, 3, true);
     } else {
       read(1);
       read(1);
@@ -185,6 +188,22 @@ struct received_meanwhile : rl::test_suite<received_meanwhile, 3>, world {
   }
 };
 
+// The same with the naive step: it is moved past who has received it, and frees.
+template <bool CountsWhatItLost>
+struct received_and_lost : rl::test_suite<received_and_lost<CountsWhatItLost>, 3>, world {
+  void before() { start(3); }
+  void thread(unsigned self) {
+    if (self == 0) {
+      unlink_and_free_first<CountsWhatItLost>(0, 2, false);
+    } else if (self == 1) {
+      read(1);
+    } else {
+      begin(2, true);
+      end(2);
+    }
+  }
+};
+
 }  // namespace
 
 int main() {
@@ -205,6 +224,12 @@ int main() {
     ok &= passes<one_joins>({.title = "a reader that joins late", .executions = 60'000, .world = w});
     ok &= passes<received_meanwhile>(
         {.title = "received meanwhile", .how = search::bounded, .floor = 1000, .switches = 3, .world = w});
+    ok &= passes<received_and_lost<false>>(
+        {.title = "received and lost", .how = search::bounded, .floor = 1000, .switches = 3, .world = w});
+    if (w == membarrier_world::systemwide)
+      ok &= must_fail<received_and_lost<true>>(
+          {.title = "counts what it lost", .how = search::bounded, .switches = 3, .world = w},
+          rl::test_result_data_race);
     ok &= passes<two_move_it>({.title = "two that move the token", .executions = 100'000, .world = w});
   }
   return ok ? 0 : 1;
