@@ -212,6 +212,7 @@ SURVIVES = {
     (EPOCH, ", order 3: release -> relaxed"): RELEASE_SEQUENCE,
     (EPOCH, "before_sweep, order 1: acquire -> relaxed"): THIRD_THREADS,
     (EPOCH, "before_sweep, order 2: release -> relaxed"): THIRD_THREADS,
+    (RING, ", order 3: release -> relaxed"): RELEASE_SEQUENCE,
     (RING, ", order 4: release -> relaxed"): RELEASE_SEQUENCE,
     (GATE, "try_own, order 1: acquire -> relaxed"):
         "survives, and may: still_mine() reads the same word again before the bags are touched; the order is there for the reader",

@@ -170,6 +170,27 @@ struct one_joins : rl::test_suite<one_joins, 2>, world {
   }
 };
 
+// Who looks past the reader is another than who frees, and passes no fence afterwards: it is not in the last place.
+struct another_moves_it : rl::test_suite<another_moves_it, 3>, world {
+  void before() {
+    start(3);
+    while (ring.look().holder() != places[2]) ring.pass(ring.look());
+  }
+  void thread(unsigned self) {
+    if (self == 0) {
+      read(0);
+    } else if (self == 1) {
+      begin(1, true);
+      end(1);
+    } else {
+      unlink(2);
+      const bool first = begin(2, false);
+      end(2);
+      if (first && begin(2, false)) object.set(2);
+    }
+  }
+};
+
 // Who looks past the first, which is nobody's, comes to the reader when another has passed the token on.
 struct received_meanwhile : rl::test_suite<received_meanwhile, 3>, world {
   void before() { start(4); }
@@ -204,6 +225,24 @@ struct received_and_lost : rl::test_suite<received_and_lost<CountsWhatItLost>, 3
   }
 };
 
+// Waits for guards, as presence.hpp does, and gives up where that would go on waiting. The reader's thread ends.
+struct one_waits : rl::test_suite<one_waits, 2>, world {
+  void before() { start(1); }
+  void thread(unsigned self) {
+    if (self == 0) {
+      read(0);
+      read(0);
+      seats[0].vacate();
+    } else {
+      shared.store(0, order::release);
+      if (!fences.heavy()) return;
+      const std::uint64_t word = seats[0].word();
+      if ((word & 1) != 0 && seats[0].word() == word) return;
+      object.set(2);
+    }
+  }
+};
+
 }  // namespace
 
 int main() {
@@ -222,6 +261,8 @@ int main() {
     ok &= passes<one_joins>(
         {.title = "a reader that joins late", .how = search::bounded, .floor = 500, .switches = 3, .world = w});
     ok &= passes<one_joins>({.title = "a reader that joins late", .executions = 60'000, .world = w});
+    ok &= passes<another_moves_it>(
+        {.title = "another moves it", .how = search::bounded, .floor = 1000, .switches = 3, .world = w});
     ok &= passes<received_meanwhile>(
         {.title = "received meanwhile", .how = search::bounded, .floor = 1000, .switches = 3, .world = w});
     ok &= passes<received_and_lost<false>>(
@@ -230,6 +271,8 @@ int main() {
       ok &= must_fail<received_and_lost<true>>(
           {.title = "counts what it lost", .how = search::bounded, .switches = 3, .world = w},
           rl::test_result_data_race);
+    ok &= passes<one_waits>(
+        {.title = "one who waits", .how = search::bounded, .floor = 1000, .switches = 3, .world = w});
     ok &= passes<two_move_it>({.title = "two that move the token", .executions = 100'000, .world = w});
   }
   return ok ? 0 : 1;
