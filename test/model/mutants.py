@@ -203,6 +203,7 @@ AT_REST = "survives, and may: each() is for when nobody is inside"
 NOT_LATE = "survives: the model checker does a CAS where it stands; a processor might, without the order, do it later"
 RELEASE_SEQUENCE = ("survives: Relacy has the release sequences of C++11, in which a thread's own later stores go on with one; "
                     "C++20's do not")
+COVERED = "survives, and may: the seq_cst fence that follows is an acquire fence; the order is there for the reader"
 THIRD_THREADS = ("survives: the looks of a thread that did not pass the barrier itself. The model's light fence orders them in one "
                  "world, its barrier in the other; what the kernel and the processor have does neither")
 EPOCH, GATE = "polder/smr/epoch/epoch_clock.hpp", "polder/smr/seat_gate.hpp"
@@ -245,6 +246,10 @@ SURVIVES = {
     ("polder/smr/era/era_clock.hpp", "read, order 2: release -> relaxed"): RELEASE_SEQUENCE,
     ("polder/smr/era/era_clock.hpp", "cover, order 1: release -> relaxed"):
         "survives: for the span before, whose end it overwrites; as above, of C++11's release sequences",
+    (REQUEST, "help, order 2: acquire -> relaxed"): COVERED,
+    (REQUEST, "help, order 3: acquire -> relaxed"): COVERED,
+    (REQUEST, "help, order 4: acquire -> relaxed"): COVERED,
+    (REQUEST, "help, order 5: acquire -> relaxed"): COVERED,
     (REQUEST, "help, order 7: release -> relaxed"):
         "survives: needed when a helper answers a second request while a third thread looks at the first, more than a model takes",
     ("polder/sync/lab_state.hpp", "try_claim, order 1: acquire -> relaxed"):
