@@ -29,6 +29,7 @@ SUBJECTS = {
     "polder/sync/owned_lock.hpp": ["polder/sync/owned_lock_model.cpp"],
     "polder/mem/span_state_model.cpp": ["polder/mem/span_state_model.cpp"],
     "polder/mem/anchor.hpp": ["polder/mem/anchor_model.cpp"],
+    "polder/ds/tree/abtree.hpp": ["polder/ds/tree/abtree_model.cpp"],
     "polder/ds/tree/marked_list.hpp": ["polder/ds/tree/marked_list_model.cpp"],
     "polder/heap/lrmalloc/partial_list.hpp": ["polder/heap/lrmalloc/fill_and_flush_model.cpp"],
     "polder/heap/scalloc/span_life.hpp": ["polder/heap/scalloc/span_life_model.cpp"],
@@ -145,6 +146,11 @@ BREAKS += [
 """),
 ]
 
+TREE = "polder/ds/tree/abtree.hpp"
+BREAKS += [
+    (TREE, "a range reads once", "while (!unchanged(links));", "while (false && !unchanged(links));"),
+]
+
 LIST = "polder/ds/tree/marked_list.hpp"
 BREAKS += [
     (LIST, "a removal does not mark", "p.after.with(mark), order::acq_rel", "p.after, order::acq_rel"),
@@ -203,6 +209,8 @@ AT_REST = "survives, and may: each() is for when nobody is inside"
 NOT_LATE = "survives: the model checker does a CAS where it stands; a processor might, without the order, do it later"
 RELEASE_SEQUENCE = ("survives: Relacy has the release sequences of C++11, in which a thread's own later stores go on with one; "
                     "C++20's do not")
+AFTER_ACQUIRING = "survives, and may: it only looks whether a link has changed since loads before it, which acquire"
+FREEZES = "survives, and may: what is frozen was acquired when it was read, and a CAS goes on the release sequence"
 COVERED = "survives, and may: the seq_cst fence that follows is an acquire fence; the order is there for the reader"
 THIRD_THREADS = ("survives: the looks of a thread that did not pass the barrier itself. The model's light fence orders them in one "
                  "world, its barrier in the other; what the kernel and the processor have does neither")
@@ -246,6 +254,17 @@ SURVIVES = {
     ("polder/smr/era/era_clock.hpp", "read, order 2: release -> relaxed"): RELEASE_SEQUENCE,
     ("polder/smr/era/era_clock.hpp", "cover, order 1: release -> relaxed"):
         "survives: for the span before, whose end it overwrites; as above, of C++11's release sequences",
+    (TREE, "abtree, order 1: release -> relaxed"): AT_REST,
+    (TREE, "abtree, order 2: acquire -> relaxed"): AT_REST,
+    (TREE, "for_each_quiescent, order 1: acquire -> relaxed"): AT_REST,
+    (TREE, "validate, order 1: acquire -> relaxed"): AT_REST,
+    (TREE, "collect, order 2: acquire -> relaxed"): AT_REST,
+    (TREE, "collect, order 3: acquire -> relaxed"): AT_REST,
+    (TREE, "descend, order 1: acquire -> relaxed"): AFTER_ACQUIRING,
+    (TREE, "keep, order 1: acquire -> relaxed"): AFTER_ACQUIRING,
+    (TREE, "collect, order 1: acquire -> relaxed"): AFTER_ACQUIRING,
+    (TREE, "step, order 1: acq_rel -> relaxed"): FREEZES,
+    (TREE, "step, order 3: acq_rel -> relaxed"): FREEZES,
     (REQUEST, "help, order 2: acquire -> relaxed"): COVERED,
     (REQUEST, "help, order 3: acquire -> relaxed"): COVERED,
     (REQUEST, "help, order 4: acquire -> relaxed"): COVERED,
