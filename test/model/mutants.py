@@ -29,6 +29,7 @@ SUBJECTS = {
     "polder/sync/owned_lock.hpp": ["polder/sync/owned_lock_model.cpp"],
     "polder/mem/span_state_model.cpp": ["polder/mem/span_state_model.cpp"],
     "polder/mem/anchor.hpp": ["polder/mem/anchor_model.cpp"],
+    "polder/ds/tree/abtree.hpp": ["polder/ds/tree/abtree_model.cpp"],
     "polder/ds/tree/marked_list.hpp": ["polder/ds/tree/marked_list_model.cpp"],
     "polder/heap/lrmalloc/partial_list.hpp": ["polder/heap/lrmalloc/fill_and_flush_model.cpp"],
     "polder/heap/scalloc/span_life.hpp": ["polder/heap/scalloc/span_life_model.cpp"],
@@ -56,7 +57,8 @@ BREAKS = [
     ("polder/smr/epoch/epoch_clock.hpp", "announces an epoch long gone", "if (again == now) [[likely]]", "if (true)"),
     ("polder/smr/epoch/token_ring.hpp", "no light fence", "      fences.light();", "      "),
     ("polder/smr/epoch/token_ring.hpp", "no heavy fence", "if (!fences.heavy()) break;", ""),
-    ("polder/smr/epoch/token_ring.hpp", "an old fence serves for ever", "fenced = pass(seen);", "pass(seen);"),
+    ("polder/smr/epoch/token_ring.hpp", "an old fence serves for ever", "fenced = move(seen, next);\n      seen = fenced ? next : look();", "move(seen, next);\n      seen = look();"),
+    ("polder/smr/epoch/token_ring.hpp", "goes on from where another moved it", "seen = fenced ? next : look();", "seen = look();"),
     ("polder/smr/hazard/hazard_slot.hpp", "no light fence", "      fences.light();", "      "),
     ("polder/smr/hazard/hazard_slot.hpp", "no second look at the source", "if (again == seen) [[likely]]", "if (true)"),
     ("polder/smr/hazard/hazard_slot_model.cpp", "no heavy fence", "if (old == 0 || !fences.heavy()) return;", "if (old == 0) return;"),
@@ -144,6 +146,11 @@ BREAKS += [
 """),
 ]
 
+TREE = "polder/ds/tree/abtree.hpp"
+BREAKS += [
+    (TREE, "a range reads once", "while (!unchanged(links));", "while (false && !unchanged(links));"),
+]
+
 LIST = "polder/ds/tree/marked_list.hpp"
 BREAKS += [
     (LIST, "a removal does not mark", "p.after.with(mark), order::acq_rel", "p.after, order::acq_rel"),
@@ -202,6 +209,9 @@ AT_REST = "survives, and may: each() is for when nobody is inside"
 NOT_LATE = "survives: the model checker does a CAS where it stands; a processor might, without the order, do it later"
 RELEASE_SEQUENCE = ("survives: Relacy has the release sequences of C++11, in which a thread's own later stores go on with one; "
                     "C++20's do not")
+AFTER_ACQUIRING = "survives, and may: it only looks whether a link has changed since loads before it, which acquire"
+FREEZES = "survives, and may: what is frozen was acquired when it was read, and a CAS goes on the release sequence"
+COVERED = "survives, and may: the seq_cst fence that follows is an acquire fence; the order is there for the reader"
 THIRD_THREADS = ("survives: the looks of a thread that did not pass the barrier itself. The model's light fence orders them in one "
                  "world, its barrier in the other; what the kernel and the processor have does neither")
 EPOCH, GATE = "polder/smr/epoch/epoch_clock.hpp", "polder/smr/seat_gate.hpp"
@@ -211,6 +221,7 @@ SURVIVES = {
     (EPOCH, ", order 3: release -> relaxed"): RELEASE_SEQUENCE,
     (EPOCH, "before_sweep, order 1: acquire -> relaxed"): THIRD_THREADS,
     (EPOCH, "before_sweep, order 2: release -> relaxed"): THIRD_THREADS,
+    (RING, ", order 3: release -> relaxed"): RELEASE_SEQUENCE,
     (RING, ", order 4: release -> relaxed"): RELEASE_SEQUENCE,
     (GATE, "try_own, order 1: acquire -> relaxed"):
         "survives, and may: still_mine() reads the same word again before the bags are touched; the order is there for the reader",
@@ -243,6 +254,21 @@ SURVIVES = {
     ("polder/smr/era/era_clock.hpp", "read, order 2: release -> relaxed"): RELEASE_SEQUENCE,
     ("polder/smr/era/era_clock.hpp", "cover, order 1: release -> relaxed"):
         "survives: for the span before, whose end it overwrites; as above, of C++11's release sequences",
+    (TREE, "abtree, order 1: release -> relaxed"): AT_REST,
+    (TREE, "abtree, order 2: acquire -> relaxed"): AT_REST,
+    (TREE, "for_each_quiescent, order 1: acquire -> relaxed"): AT_REST,
+    (TREE, "validate, order 1: acquire -> relaxed"): AT_REST,
+    (TREE, "collect, order 2: acquire -> relaxed"): AT_REST,
+    (TREE, "collect, order 3: acquire -> relaxed"): AT_REST,
+    (TREE, "descend, order 1: acquire -> relaxed"): AFTER_ACQUIRING,
+    (TREE, "keep, order 1: acquire -> relaxed"): AFTER_ACQUIRING,
+    (TREE, "collect, order 1: acquire -> relaxed"): AFTER_ACQUIRING,
+    (TREE, "step, order 1: acq_rel -> relaxed"): FREEZES,
+    (TREE, "step, order 3: acq_rel -> relaxed"): FREEZES,
+    (REQUEST, "help, order 2: acquire -> relaxed"): COVERED,
+    (REQUEST, "help, order 3: acquire -> relaxed"): COVERED,
+    (REQUEST, "help, order 4: acquire -> relaxed"): COVERED,
+    (REQUEST, "help, order 5: acquire -> relaxed"): COVERED,
     (REQUEST, "help, order 7: release -> relaxed"):
         "survives: needed when a helper answers a second request while a third thread looks at the first, more than a model takes",
     ("polder/sync/lab_state.hpp", "try_claim, order 1: acquire -> relaxed"):

@@ -94,7 +94,8 @@ class token_core : public grace_periods<token_core<Passing>, 2>, public obstacle
     explicit turn(const token_core& core) noexcept
         : mine(core.ring_.join()), until_look(core.options_.operations_a_look), patience(core.options_.patience) {}
     const token_ring::place mine;
-    std::uint64_t arrivals = 1;  // of the token, here
+    std::uint64_t arrivals = 1;  // of the token, here, and passed on by this thread
+    bool has_it = false;         // the token is here: one more, if this thread passes it on
     unsigned until_look;         // operations
     unsigned patience;           // looks
   };
@@ -118,7 +119,7 @@ class token_core : public grace_periods<token_core<Passing>, 2>, public obstacle
   }
   template <class Member>
   std::uint64_t ripe(const Member& m) const noexcept {
-    return m.turn.arrivals;
+    return m.turn.arrivals + m.turn.has_it;
   }
   template <class Member>
   bool adoptable(const Member&, std::uint64_t) const noexcept {
@@ -142,13 +143,12 @@ class token_core : public grace_periods<token_core<Passing>, 2>, public obstacle
     }
     m.turn.patience = options_.patience;
     if constexpr (Passing::frees_first) {
-      arrived(m);
+      m.turn.has_it = true;
       free();
-      ring_.pass(seen);
-    } else {
-      // Lost: somebody saw this member outside, just before, and moved the token on; it will come again.
-      if (ring_.pass(seen)) arrived(m);
+      m.turn.has_it = false;
     }
+    // Lost: somebody saw this member outside, just before, and moved the token on; it will come again.
+    if (ring_.pass(seen)) arrived(m);
   }
 
   template <class Members, class Member>

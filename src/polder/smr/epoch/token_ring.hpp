@@ -4,7 +4,8 @@
 //   paper      Kim (thesis), 3.4, after Tam, "QDo", 2006: who begins an operation and holds the token passes it on
 //   progress   pass, skip: wait-free, one CAS; a lost CAS means that somebody else moved the token
 //   in malloc  no
-//   invariant  between two arrivals of the token at one member every other member was outside, or began an operation
+//   invariant  from a member's passing the token on to its next arrival there every other member was outside, or began an
+//              operation
 //   deviation  the thesis's token waits for a thread that does nothing; ours is moved past a member that is seen
 //              outside. Threads come at any time: the ring is as long as the number of members that ever joined
 //
@@ -79,24 +80,31 @@ class token_ring {
         fenced = true;  // and once more: outside since?
         continue;
       }
-      // While this thread itself moves it, nobody receives it. Once another did, what that unlinked is younger than the
-      // fence, and who seems to be outside may be reading it.
-      fenced = pass(seen);
-      seen = look();
+      // While this thread itself moves it, nobody passes it on. Once another did, what that unlinked may be younger than
+      // the fence, and who seems to be outside may be reading it. So the next step is from where this one led, not from
+      // where the token is seen then: if another passed it on from there, the step is lost.
+      const sight next = after(seen);
+      fenced = move(seen, next);
+      seen = fenced ? next : look();
     }
     return seen;
   }
 
-  // Moves the token on from `seen`'s holder. By the holder, inside and holding nothing; or by anybody that has seen the
-  // token, then passed a heavy fence, then seen the holder outside. False: it had gone already.
-  bool pass(sight seen) noexcept {
-    std::uint64_t next = (seen.word & ~((std::uint64_t{1} << place_bits) - 1)) | (seen.holder() + 1);
-    if (seen.holder() + 1 >= count_at_end(seen.holder())) next = (seen.round() + 1) << place_bits;
-    std::uint64_t expected = seen.word;
-    return word_.cas(expected, next, order::acq_rel, order::relaxed);  // sync: token-passed
-  }
+  // Moves the token on from `seen`'s holder: by the holder, inside and holding nothing. False: it had gone already, and
+  // this arrival does not count. Whoever moved it may go round with a fence that is older than what the holder unlinked.
+  bool pass(sight seen) noexcept { return move(seen, after(seen)); }
 
  private:
+  // Where it is once `seen`'s holder has passed it.
+  sight after(sight seen) noexcept {
+    if (seen.holder() + 1 < count_at_end(seen.holder())) return {seen.word + 1};
+    return {(seen.round() + 1) << place_bits};
+  }
+  [[gnu::always_inline]] bool move(sight from, sight to) noexcept {
+    std::uint64_t expected = from.word;
+    return word_.cas(expected, to.word, order::acq_rel, order::relaxed);  // sync: token-passed
+  }
+
   // How many members there are, as far as who holds this place must know.
   std::uint64_t count_at_end(place at) noexcept {
     if (at + 1 < members_.load(order::relaxed)) return ~std::uint64_t{0};

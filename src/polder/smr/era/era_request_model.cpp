@@ -74,9 +74,9 @@ struct world {
     if (l.within != nullptr) POLDER_MODEL_CHECK(l.within->get() == l.whole);
     return l.to.load(order::acquire);
   }
-  word ask(unsigned self, unsigned slot, const link& source, era from, era to) {
+  word ask(unsigned self, unsigned slot, const link& source, era from, era to, era_request::reader by = read) {
     auto& s = members[self].seat;
-    return s.request.protect(s.slots[slot], &source, read, from, to, clock, fences,
+    return s.request.protect(s.slots[slot], &source, by, from, to, clock, fences,
                              [&s](unsigned n) -> const era_request::answer& { return s.answers.at(n); });
   }
   void help(unsigned self) {
@@ -224,6 +224,38 @@ struct asker_asks_on : rl::test_suite<asker_asks_on, 3>, world {
   }
 };
 
+// The other way round: a helper that is late for the first, whose word lies in object 1, has nothing of the second: not its
+// eras, which are none, nor its reader, which is for a word that lies nowhere.
+struct asker_asks_off : rl::test_suite<asker_asks_off, 3>, world {
+  link root, behind;
+  static word read_nowhere(const void* source) {
+    POLDER_MODEL_CHECK(static_cast<const link*>(source)->within == nullptr);
+    return read(source);
+  }
+  void before() {
+    start();
+    behind.within = &objects[1];
+    behind.whole = 1;
+    behind.to.store(2, order::relaxed);
+    root.to.store(2, order::relaxed);
+    members[0].seat.slots[0].publish(1);
+    members[1].next = nullptr;
+  }
+  void thread(unsigned self) {
+    auto& slots = members[0].seat.slots;
+    if (self == 0) {
+      ask(0, 1, behind, 1, 1);
+      slots[0].clear();
+      ask(0, 1, root, no_era, no_era, read_nowhere);
+      slots[1].clear();
+    } else if (self == 1) {
+      help(1);
+    } else {
+      replace(shared, 0);
+    }
+  }
+};
+
 // That all this is reached: of some reader's word it is not true that itself has read it.
 struct nobody_is_answered : rl::test_suite<nobody_is_answered, 2>, world {
   void before() { start(); }
@@ -256,6 +288,9 @@ int main() {
     if (w == polder::model::membarrier_world::systemwide)
       ok &= passes<asker_asks_on>(
           {.title = "requests: asker asks on", .how = search::bounded, .floor = 1000, .switches = 3, .world = w});
+    if (w == polder::model::membarrier_world::systemwide)
+      ok &= passes<asker_asks_off>(
+          {.title = "requests: asker asks off", .how = search::bounded, .floor = 1000, .switches = 3, .world = w});
     ok &= must_fail<nobody_is_answered>({.title = "requests: nobody is answered", .world = w});
   }
   return ok ? 0 : 1;
