@@ -23,7 +23,8 @@ namespace polder::ds {
 // Depth first: next is any operation that was called before the first return among those that are left. At most 64.
 template <class Spec>
 bool linearizable(const Spec& spec, std::span<const typename Spec::operation> all) {
-  using placing = std::pair<std::uint64_t, typename Spec::state>;  // which operations are placed, and the state then
+  using placing =
+      std::pair<std::uint64_t, typename Spec::state>;  // which operations are placed, and the state then
   if (all.size() > 64) __builtin_trap();
   std::set<placing> tried;
   std::vector<placing> open{{0, typename Spec::state{}}};
