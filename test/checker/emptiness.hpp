@@ -58,4 +58,29 @@ inline emptiness emptiness_of(std::span<const element> all, std::span<const mome
   return found;
 }
 
+// Those gets that found nothing while nobody else was at work.
+inline std::vector<moments> undisturbed(const elements& of) {
+  std::vector<moments> all;
+  all.reserve(2 * of.all.size() + of.empties.size());
+  for (const element& e : of.all) {
+    all.push_back({e.put_from, e.put_to});
+    if (e.was_got()) all.push_back({e.get_from, e.get_to});
+  }
+  all.insert(all.end(), of.empties.begin(), of.empties.end());
+  std::sort(all.begin(), all.end(), [](const moments& a, const moments& b) { return a.from < b.from; });
+  // By call; whether all before returned before, and whether the next was called after.
+  std::vector<std::uint64_t> calls;
+  std::uint64_t returned = 0;
+  for (std::size_t i = 0; i != all.size(); ++i) {
+    const bool last = i + 1 == all.size();
+    if ((i == 0 || returned < all[i].from) && (last || all[i].to < all[i + 1].from)) calls.push_back(all[i].from);
+    returned = std::max(returned, all[i].to);
+  }
+  std::vector<moments> found;
+  for (const moments& e : of.empties) {
+    if (std::binary_search(calls.begin(), calls.end(), e.from)) found.push_back(e);
+  }
+  return found;
+}
+
 }  // namespace polder::checker

@@ -77,6 +77,22 @@ TEST(emptiness, nothing_was_inside_at_some_moment) {
   EXPECT_NE(found.exact().wrong.find("2 of 4"), std::string::npos);
 }
 
+TEST(emptiness, undisturbed) {
+  const auto alone_at = [](std::vector<event> events) {
+    std::vector<std::uint64_t> found;
+    for (const moments& m : undisturbed(elements_of(alone(std::move(events))))) found.push_back(m.from);
+    return found;
+  };
+  using calls = std::vector<std::uint64_t>;
+  EXPECT_EQ(alone_at({empty(0, 1), put(1, 2, 3), empty(4, 5)}), (calls{0, 4}));
+  EXPECT_EQ(alone_at({empty(0, 2), put(1, 2, 9), empty(4, 5), empty(10, 11)}), (calls{10}));
+  EXPECT_EQ(alone_at({empty(1, 3), empty(2, 4)}), (calls{}));
+  const elements of = elements_of(alone({put(1, 0, 1), empty(2, 3), get(1, 4, 5)}));
+  EXPECT_FALSE(kept({ds::shape::pool, ds::semantics::pool, ds::emptiness::may_err}, of));
+  const elements beside = elements_of(alone({put(1, 0, 1), put(2, 2, 3), empty(2, 3), get(1, 4, 5), get(2, 6, 7)}));
+  EXPECT_TRUE(kept({ds::shape::pool, ds::semantics::pool, ds::emptiness::may_err}, beside));
+}
+
 TEST(deque, both_ends) {
   using enum side;
   EXPECT_TRUE(deque(alone({put(1, 0, 1, left), put(2, 2, 3, left), get(1, 4, 5, right), get(2, 6, 7, right)})));
@@ -150,7 +166,8 @@ TEST(quiescent, order_between_quiescent_moments_alone) {
 }
 
 TEST(promise, says_which_was_broken) {
-  const elements of = elements_of(alone({put(1, 0, 1), put(2, 2, 3), get(2, 4, 5), empty(6, 7), get(1, 8, 9)}));
+  const elements of = elements_of(
+      alone({put(1, 0, 1), put(2, 2, 3), get(2, 4, 5), empty(6, 7), put(3, 6, 13), get(1, 8, 9), get(3, 14, 15)}));
   const auto wrong = [&](ds::shape s, ds::semantics order, ds::emptiness e, std::size_t k = 0) {
     return kept({s, order, e, k}, of).wrong;
   };
@@ -164,6 +181,22 @@ TEST(promise, says_which_was_broken) {
   EXPECT_EQ(wrong(shape::queue, semantics::k_out_of_order, emptiness::may_err, 0),
             "an element overtook 1, and k is 0");
   EXPECT_EQ(wrong(shape::queue, semantics::k_out_of_order, emptiness::may_err, 1), "");
+}
+
+TEST(promise, searched_in_small) {
+  const history h = alone({put(1, 0, 1), put(2, 2, 3), put(3, 4, 5), get(2, 6, 7), empty(8, 9), get(3, 10, 11)});
+  const auto holds = [&](ds::shape s, ds::semantics order, ds::emptiness e, std::size_t k = 0) {
+    return searched({s, order, e, k}, h).holds();
+  };
+  using ds::emptiness, ds::semantics, ds::shape;
+  EXPECT_FALSE(holds(shape::pool, semantics::pool, emptiness::exact));
+  EXPECT_TRUE(holds(shape::pool, semantics::pool, emptiness::may_err));
+  EXPECT_FALSE(holds(shape::queue, semantics::linearizable, emptiness::may_err));
+  EXPECT_FALSE(holds(shape::queue, semantics::k_out_of_order, emptiness::exact, 1));
+  EXPECT_TRUE(holds(shape::queue, semantics::k_out_of_order, emptiness::may_err, 1));
+  EXPECT_TRUE(holds(shape::stack, semantics::k_out_of_order, emptiness::may_err, 1));
+  EXPECT_FALSE(holds(shape::stack, semantics::linearizable, emptiness::may_err));
+  EXPECT_FALSE(holds(shape::deque, semantics::linearizable, emptiness::may_err));
 }
 
 }  // namespace

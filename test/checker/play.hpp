@@ -96,7 +96,10 @@ history play(C& of, Clock& clock, const plan& p) {
     for (const event& e : part) left += e.what == call::put ? 1u : e.what == call::get ? ~std::size_t{0} : 0u;
   }
   // One that doubles gives more than was put.
-  while (std::ptrdiff_t(left) > 0 && alone.get()) --left;
+  for (unsigned misses = 0; std::ptrdiff_t(left) > 0 && misses != 3;) {
+    if (alone.get()) --left, misses = 0;
+    else ++misses;  // a wrong empty, or what is left is lost
+  }
   if (!p.waits_on_empty) alone.get();
   done.back() = alone.take();
   return done;

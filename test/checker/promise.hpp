@@ -2,7 +2,8 @@
 // promise — what a structure's info says of it, held against a history: which checkers are asked, and what they found.
 //
 //   always                  conservation, and no get before its put
-//   empty exact             no wrong empties; else they are counted
+//   empty exact             no wrong empties
+//   empty may err           none while nobody else was at work
 //   linearizable            queue or stack; a deque's history in full if it is small
 //   k out of order          what was certainly overtaken is at most k
 //   locally linearizable    queue or stack, of each putter
@@ -28,11 +29,11 @@ struct promised {
   ds::shape kind;
   ds::semantics order;
   ds::emptiness empty = ds::emptiness::exact;
-  std::size_t k = 0;  // of one that is k out of order
+  std::size_t k = 0;  // of one that is k out of order; else 0
 };
 
 inline promised promised_by(const ds::collection_info& info, std::size_t k) {
-  return {info.kind, info.order, info.empty, k};
+  return {info.kind, info.order, info.empty, info.order == ds::semantics::k_out_of_order ? k : 0};
 }
 
 inline verdict in_order(ds::shape kind, std::span<const element> all) {
@@ -50,6 +51,8 @@ inline verdict kept(const promised& p, const elements& of) {
   if (verdict v = conservation(of); !v) return v;
   if (p.empty == ds::emptiness::exact) {
     if (verdict v = emptiness_of(of.all, of.empties).exact(); !v) return v;
+  } else if (verdict v = emptiness_of(of.all, undisturbed(of)).exact(); !v) {
+    return {"with nobody else at work " + v.wrong};
   }
   switch (p.order) {
     case ds::semantics::linearizable: return in_order(p.kind, of.all);
@@ -65,6 +68,32 @@ inline verdict kept(const promised& p, const elements& of) {
     case ds::semantics::pool: return pool(of);
   }
   return {};
+}
+
+// The same of a history of up to 64 operations, by search: exact for k too, and for deques. With an order for each thread, or for
+// quiescent moments, there is no such search: nothing is asked.
+inline verdict searched(const promised& p, history h) {
+  if (p.empty != ds::emptiness::exact) {
+    for (std::vector<event>& part : h) std::erase_if(part, [](const event& e) { return e.what == call::empty; });
+  }
+  const auto holds = [&] {
+    switch (p.order) {
+      case ds::semantics::linearizable:
+      case ds::semantics::k_out_of_order: break;
+      case ds::semantics::pool: return linearizable(sequential_pool(), h);
+      case ds::semantics::locally_linearizable:
+      case ds::semantics::quiescently_consistent: return true;
+    }
+    switch (p.kind) {
+      case ds::shape::queue: return linearizable(sequential_queue(p.k), h);
+      case ds::shape::stack: return linearizable(sequential_stack(p.k), h);
+      case ds::shape::deque: return linearizable(sequential_deque(p.k), h);
+      case ds::shape::pool: return linearizable(sequential_pool(), h);
+    }
+    return true;
+  };
+  if (holds()) return {};
+  return {"no order of the operations is one that is promised"};
 }
 
 }  // namespace polder::checker
