@@ -2,18 +2,18 @@
 // history — what threads asked of a map, and when; and whether one at a time could have had the same answers.
 //
 //   paper      Herlihy & Wing, TOPLAS 1990 (linearizability, and its locality: a history is linearizable if that of each object
-//              is, and each key is an object); Wing & Gong, JPDC 1993 (the search); Lowe, CPPE 2017 (what was tried is
-//              remembered)
+//              is, and each key is an object); the search: linearization_test.hpp
 //
-// Why not Porcupine: by key, histories have a few dozen operations and a state of one value, which takes the sixty lines below
-// and no second language in the test of a header. It would be worth its module for histories that cannot be cut up.
+// Why not Porcupine: by key, histories have a few dozen operations and a state of one value, which takes a page and no second
+// language in the test of a header. It would be worth its module for histories that cannot be cut up.
 #include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <utility>
 #include <vector>
 
+#include <polder/ds/linearization_test.hpp>
 #include <polder/sync/atomic.hpp>
 
 namespace polder::ds {
@@ -64,12 +64,22 @@ class history {
 
   // Whether the answers are those of a map that was empty before. At most 64 operations a key.
   bool linearizable() const {
-    return std::all_of(by_key_.begin(), by_key_.end(), [](const auto& entry) { return of_one_key(entry.second); });
+    return std::all_of(by_key_.begin(), by_key_.end(),
+                       [](const auto& entry) { return ds::linearizable(one_key{}, entry.second); });
   }
 
  private:
-  // What the key's value is after the operation, if it may have had its answer; else false.
-  static bool apply(const operation& o, long& state) {
+  // What a map has of one key.
+  struct one_key {
+    using operation = history::operation;
+    struct state {
+      long value = none;
+      auto operator<=>(const state&) const = default;
+    };
+    bool apply(const operation& o, state& s) const { return answered(o, s.value); }
+  };
+
+  static bool answered(const operation& o, long& state) {
     const bool there = state != none;
     switch (o.what) {
       case call::insert:
@@ -83,29 +93,6 @@ class history {
         return true;
       case call::contains: return o.answer == there;
       case call::get: return o.answer == there && (!there || o.value == state);
-    }
-    return false;
-  }
-
-  // Depth first: next is any operation that was called before the first return among those that are left.
-  static bool of_one_key(const std::vector<operation>& all) {
-    if (all.size() > 64) __builtin_trap();
-    std::set<std::pair<std::uint64_t, long>> tried;
-    std::vector<std::pair<std::uint64_t, long>> open{{0, none}};  // which operations are placed, and the state then
-    const std::uint64_t whole = all.size() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << all.size()) - 1;
-    while (!open.empty()) {
-      const auto [placed, state] = open.back();
-      open.pop_back();
-      if (placed == whole) return true;
-      std::uint64_t first_return = ~std::uint64_t{0};
-      for (std::size_t i = 0; i != all.size(); ++i) {
-        if ((placed >> i & 1) == 0) first_return = std::min(first_return, all[i].to);
-      }
-      for (std::size_t i = 0; i != all.size(); ++i) {
-        if ((placed >> i & 1) != 0 || all[i].from > first_return) continue;
-        std::pair<std::uint64_t, long> then{placed | std::uint64_t{1} << i, state};
-        if (apply(all[i], then.second) && tried.insert(then).second) open.push_back(then);
-      }
     }
     return false;
   }

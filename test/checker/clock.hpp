@@ -1,0 +1,86 @@
+#pragma once
+// clock — moments such that whoever recorded the earlier one had really finished before the other began.
+//
+// A checker takes an operation A to be before B if A.end() < B.begin(). It raises no false alarm if that is so only when all
+// that A did was seen by all when B started; operations that it takes to overlap though they did not cost it sharpness only.
+// So what is asked of a clock: begin() is read before the operation's first access to memory, end() when its last store can
+// be seen by everybody, and a smaller number is an earlier moment on every processor.
+//
+//   ticks     the processor's counter. x86-64: `rdtsc; lfence` begins (lfence keeps what follows from starting before rdtsc
+//             has its number), `mfence; lfence; rdtsc` ends (mfence empties the store buffer, lfence keeps rdtsc behind it):
+//             the two sequences that Intel's manual gives at RDTSC. The counters of all processors agree if the kernel
+//             offers them as a clock, which it stops doing once it has seen them differ: agree(). AArch64: `mrs; isb` and
+//             `dsb ish; isb; mrs`, of a counter that the architecture makes the same for all; it may be coarse (25 MHz),
+//             which makes neighbours overlap and nothing worse. Cost: no shared line is touched; the fences keep an
+//             operation's misses from running into the next one's.
+//   counter   one shared word: begin() loads it, end() adds one. If A.end() < B.begin(), B's acquire read what A's
+//             release wrote or a later addition, so all of A happens before all of B, by the language alone. Cost: a line
+//             that every operation takes from another processor, and threads that meet at it.
+//
+// Measured 2026-11-23, two virtual processors of a Xeon, nanoseconds for begin() and end() of nothing: see clock_test.
+// Either clock orders the end of an operation before the beginning of the next in the same thread: what a structure lacks
+// there is not seen while it is recorded.
+#include <cstdint>
+#include <fstream>
+#include <string>
+
+#include <polder/base/config.hpp>
+#include <polder/os/ticks.hpp>
+#include <polder/sync/atomic.hpp>
+
+namespace polder::checker {
+
+class ticks {
+ public:
+  static constexpr const char* name = "ticks";
+
+  [[gnu::always_inline]] std::uint64_t begin() const noexcept {
+    const std::uint64_t now = os::ticks();
+#if defined(__x86_64__)
+    asm volatile("lfence" ::: "memory");
+#elif defined(__aarch64__)
+    asm volatile("isb" ::: "memory");
+#endif
+    return now;
+  }
+  [[gnu::always_inline]] std::uint64_t end() const noexcept {
+#if defined(__x86_64__)
+    asm volatile("mfence; lfence" ::: "memory");
+#elif defined(__aarch64__)
+    asm volatile("dsb ish; isb" ::: "memory");
+#endif
+    return os::ticks();
+  }
+
+  // Whether a smaller number is an earlier moment on every processor.
+  static bool agree() {
+#if defined(__x86_64__)
+    std::ifstream offered("/sys/devices/system/clocksource/clocksource0/available_clocksource");
+    for (std::string word; offered >> word;) {
+      if (word == "tsc") return true;
+    }
+    return false;
+#else
+    return true;
+#endif
+  }
+};
+
+class counter {
+ public:
+  static constexpr const char* name = "counter";
+
+  [[gnu::always_inline]] std::uint64_t begin() const noexcept {
+    return now_.load(order::acquire);  // sync: recorded-end
+  }
+  [[gnu::always_inline]] std::uint64_t end() noexcept {
+    return now_.fetch_add(1, order::acq_rel);  // sync: recorded-end
+  }
+
+ private:
+  // now_ — ends so far. Written by every end(), read by every begin(). Order: recorded-end; additions all, so who reads one
+  // acquires those before it. ABA: it only grows.
+  alignas(false_sharing_range) atomic<std::uint64_t> now_{1};
+};
+
+}  // namespace polder::checker
