@@ -29,6 +29,8 @@ SUBJECTS = {
     "polder/sync/owned_lock.hpp": ["polder/sync/owned_lock_model.cpp"],
     "polder/mem/span_state_model.cpp": ["polder/mem/span_state_model.cpp"],
     "polder/mem/anchor.hpp": ["polder/mem/anchor_model.cpp"],
+    "polder/ds/queue/ms_queue.hpp": ["polder/ds/queue/ms_queue_model.cpp"],
+    "polder/ds/stack/treiber_stack.hpp": ["polder/ds/stack/treiber_stack_model.cpp"],
     "polder/ds/tree/marked_list.hpp": ["polder/ds/tree/marked_list_model.cpp"],
     "polder/heap/lrmalloc/partial_list.hpp": ["polder/heap/lrmalloc/fill_and_flush_model.cpp"],
     "polder/heap/scalloc/span_life.hpp": ["polder/heap/scalloc/span_life_model.cpp"],
@@ -152,6 +154,15 @@ BREAKS += [
     (LIST, "who erased it leaves it linked", "find(g, first, key, p);  // which unlinks it", "// which unlinks it"),
 ]
 
+QUEUE, STACK = "polder/ds/queue/ms_queue.hpp", "polder/ds/stack/treiber_stack.hpp"
+BREAKS += [
+    (QUEUE, "head passes tail", "if (tail_.load(order::relaxed) == first) swing(first, next);", ""),
+    (QUEUE, "head moves by a store", "if (!head_.cas(first, next, order::acq_rel, order::relaxed)) continue;", "head_.store(next, order::release);"),
+    (QUEUE, "the new sentinel is retired", "g.retire(first);", "g.retire(next);"),
+    (STACK, "top moves by a store", "if (!top_.cas(top, top->next.get(), order::relaxed, order::relaxed)) continue;", "top_.store(top->next.get(), order::relaxed);"),
+    (STACK, "the top is not protected", "g.protect(0, top_)", "top_.load(order::acquire)"),
+]
+
 LIFE = "polder/heap/scalloc/span_life.hpp"
 BREAKS += [
     (LIFE, "a put outside the lock", "      if (moved && !frees) l.sets[s.cls.load(order::relaxed)].put(s, l.generation.get());\n      Locks::unlock(l.lock);\n",
@@ -218,6 +229,8 @@ SURVIVES = {
         "survives, and may: who walks away has left, which released; it has touched nothing since",
     (GATE, "try_claim, order 1: acquire -> relaxed"):
         "survives, and may: the heavy fence that follows is an acquire fence; the order is there for the reader",
+    (QUEUE, "head passes tail"):
+        "survives: who left tail behind still holds that node in a slot; regions would notice, which the models only keep",
     (LIST, ", order 3: acq_rel -> relaxed"):
         "survives: list-mark is for the caller, who finds the key gone; the list itself needs the link's edge alone",
     (LIST, ", order 5: acquire -> relaxed"): AT_REST,

@@ -63,7 +63,7 @@ class treiber_stack : public collection<treiber_stack<T, R, Memory>, T, in_node<
     node* top = top_.load(order::relaxed);
     do {
       n->next.set(top);
-    } while (!top_.cas(top, n, order::release, order::relaxed));  // sync: treiber-push
+    } while (!top_.cas(top, n, order::release, order::relaxed));  // sync: structure
     return true;
   }
 
@@ -72,7 +72,7 @@ class treiber_stack : public collection<treiber_stack<T, R, Memory>, T, in_node<
     for (;;) {
       node* top = g.protect(0, top_);
       if (top == nullptr) return std::nullopt;
-      if (!top_.cas(top, top->next.get(), order::acquire, order::relaxed)) continue;  // sync: treiber-push
+      if (!top_.cas(top, top->next.get(), order::relaxed, order::relaxed)) continue;
       std::optional<kept> e(top->element.take());
       g.retire(top);
       return e;
@@ -81,8 +81,8 @@ class treiber_stack : public collection<treiber_stack<T, R, Memory>, T, in_node<
 
   typename R::domain& domain_;
   // top_ — the node pushed last, or null. Written by push and pop, read by both.
-  //   order  treiber-push: who sees a node on top sees its element and its next; a pop in between is a read-modify-write, so
-  //          it hands on what the push before it released
+  //   order  structure: who sees a node on top sees its element and its next, by the guard's acquire; a pop in between is a
+  //          read-modify-write, so it hands on what the push before it released
   //   ABA    a guard keeps the node that was read from being used again
   alignas(false_sharing_range) atomic<node*> top_;
 };
