@@ -5,7 +5,8 @@
 //              PODC 1996, fig. 1; with hazard pointers: Michael, TPDS 2004, fig. 8
 //   progress   lock-free: an operation repeats only when another thread's put or get got through
 //   in malloc  no: put allocates
-//   deviation  no counters beside the pointers: a guard keeps what was read from being used again
+//   deviation  no counters beside the pointers: a guard keeps what was read from being used again. dequeue does not read head once
+//              more before it looks whether there is a next: see there
 //
 // States of a node. An arrow is one successful CAS; in brackets, what the thread that made it owes.
 //
@@ -91,10 +92,11 @@ class ms_queue : public collection<ms_queue<T, R, Memory>, T, in_node<T>>,
     for (;;) {
       node* first = g.protect(0, head_);
       node* const next = g.protect(1, first->next);
-      // Only while first is head is what it leads to in the queue: not unlinked, so protected from here on.
-      if (head_.load(order::acquire) != first) continue;  // sync: queue-leave
+      // It may be freed, if first is head no more: then the CAS below fails, and nobody has looked into it. If there is
+      // none, first was last when that was read, so it was head too.
       if (next == nullptr) return std::nullopt;
-      // Head must not pass tail: whoever follows tail would read what was freed.
+      // Head must not pass tail: whoever follows tail would read what was freed. Who made first the head has seen tail there,
+      // or further: so a value that is old is not older than that.
       if (tail_.load(order::relaxed) == first) swing(first, next);
       if (!head_.cas(first, next, order::acq_rel, order::relaxed)) continue;  // sync: queue-leave
       std::optional<kept> e(next->element.take());

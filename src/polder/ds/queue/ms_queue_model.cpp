@@ -1,0 +1,104 @@
+// ms_queue under the model checker: first in first out, nothing lost, nothing read that was freed.
+#include <polder/ds/queue/ms_queue.hpp>
+
+#include <optional>
+
+#include "explore.hpp"
+#include "structures.hpp"
+
+namespace {
+
+using polder::model::key;
+
+using keeping = polder::model::keeping<3, 2, 8>;
+using hazards = polder::model::hazards<3, 2, 8>;
+
+// Elements are 10 * who put it + how many-th of its own it is.
+template <class R, unsigned Threads>
+struct world {
+  typename R::domain domain;
+  polder::ds::ms_queue<key, R> queue{domain};
+  int got[Threads][4] = {};
+  int taken[Threads] = {};
+  int put_by[Threads] = {};
+
+  void put(unsigned self) { POLDER_MODEL_CHECK(queue.enqueue(key(int(10 * (self + 1)) + ++put_by[self]))); }
+  bool get(unsigned self) {
+    const std::optional<key> k = queue.dequeue();
+    if (k) got[self][taken[self]++] = k->value();
+    return k.has_value();
+  }
+  // Of each putter the elements came out in order to each getter, what is left is in order, and there are as many.
+  void comes_out() {
+    int came[Threads] = {};
+    const auto in_order = [&](int value, int(&last)[Threads]) {
+      const int by = value / 10 - 1, n = value % 10;
+      POLDER_MODEL_CHECK(n > last[by] && n <= put_by[by]);
+      last[by] = n;
+      ++came[by];
+    };
+    int furthest[Threads] = {};
+    for (unsigned t = 0; t != Threads; ++t) {
+      int last[Threads] = {};
+      for (int i = 0; i != taken[t]; ++i) in_order(got[t][i], last);
+      for (unsigned by = 0; by != Threads; ++by) furthest[by] = last[by] > furthest[by] ? last[by] : furthest[by];
+    }
+    while (const std::optional<key> k = queue.dequeue()) in_order(k->value(), furthest);
+    for (unsigned by = 0; by != Threads; ++by) POLDER_MODEL_CHECK(came[by] == put_by[by]);
+  }
+};
+
+template <class R>
+struct put_and_get : rl::test_suite<put_and_get<R>, 2>, world<R, 2> {
+  void thread(unsigned self) {
+    if (self == 0) {
+      this->put(0);
+      this->put(0);
+    } else {
+      this->get(1);
+      this->get(1);
+    }
+  }
+  void after() { this->comes_out(); }
+};
+
+// Each has put before it gets: there is something for both.
+template <class R>
+struct both : rl::test_suite<both<R>, 2>, world<R, 2> {
+  void thread(unsigned self) {
+    this->put(self);
+    POLDER_MODEL_CHECK(this->get(self));
+  }
+  void after() { this->comes_out(); }
+};
+
+template <class R>
+struct three : rl::test_suite<three<R>, 3>, world<R, 3> {
+  void before() { this->put(2); }
+  void thread(unsigned self) {
+    if (self != 1) this->put(self);
+    this->get(self);
+    if (self == 1) this->get(self);
+  }
+  void after() { this->comes_out(); }
+};
+
+template <class R>
+bool all(const char* apart, const char* same, const char* of_three) {
+  using namespace polder::model;
+  bool ok = true;
+  ok &= passes<put_and_get<R>>({.title = apart, .how = search::bounded, .floor = 100, .switches = 2});
+  ok &= passes<both<R>>({.title = same, .how = search::bounded, .floor = 100, .switches = 2});
+  ok &= passes<both<R>>({.title = same, .executions = 20'000});
+  ok &= passes<three<R>>({.title = of_three, .executions = 20'000});
+  return ok;
+}
+
+}  // namespace
+
+int main() {
+  bool ok = true;
+  ok &= all<keeping>("queue: put and get", "queue: both", "queue: three threads");
+  ok &= all<hazards>("queue, hazards: put and get", "queue, hazards: both", "queue, hazards: three threads");
+  return ok ? 0 : 1;
+}
