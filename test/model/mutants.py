@@ -30,6 +30,10 @@ SUBJECTS = {
     "polder/mem/span_state_model.cpp": ["polder/mem/span_state_model.cpp"],
     "polder/mem/anchor.hpp": ["polder/mem/anchor_model.cpp"],
     "polder/ds/tree/marked_list.hpp": ["polder/ds/tree/marked_list_model.cpp"],
+    "polder/ds/parts/exact_scan.hpp": ["polder/ds/parts/exact_scan_model.cpp"],
+    "polder/ds/queue/ms_queue.hpp": ["polder/ds/parts/exact_scan_model.cpp"],
+    "polder/ds/stack/counted_stack.hpp": ["polder/ds/parts/exact_scan_model.cpp"],
+    "polder/ds/stack/treiber_stack.hpp": ["polder/ds/parts/exact_scan_model.cpp"],
     "polder/heap/lrmalloc/partial_list.hpp": ["polder/heap/lrmalloc/fill_and_flush_model.cpp"],
     "polder/heap/scalloc/span_life.hpp": ["polder/heap/scalloc/span_life_model.cpp"],
     "polder/heap/michael/superblock_heap.hpp": ["polder/heap/michael/superblock_heap_model.cpp"],
@@ -152,6 +156,14 @@ BREAKS += [
     (LIST, "who erased it leaves it linked", "find(g, first, key, p);  // which unlinks it", "// which unlinks it"),
 ]
 
+SCAN, MS, TREIBER = "polder/ds/parts/exact_scan.hpp", "polder/ds/queue/ms_queue.hpp", "polder/ds/stack/treiber_stack.hpp"
+BREAKS += [
+    (SCAN, "two passes, whatever they saw", "if (e || now == before) return e;", "return e;"),
+    (MS, "head is not looked at again", "      if (head_.load(order::acquire) != first) continue;  // sync: queue-leave\n      if (next == nullptr) {", "      if (next == nullptr) {"),
+    (MS, "head passes tail", "if (tail_.load(order::relaxed) == first) swing(first, next);", ""),
+    (TREIBER, "all ends are one", "next.is_end() ? next.next_end() : next;", "next;"),
+]
+
 LIFE = "polder/heap/scalloc/span_life.hpp"
 BREAKS += [
     (LIFE, "a put outside the lock", "      if (moved && !frees) l.sets[s.cls.load(order::relaxed)].put(s, l.generation.get());\n      Locks::unlock(l.lock);\n",
@@ -212,6 +224,8 @@ SURVIVES = {
     (EPOCH, "before_sweep, order 1: acquire -> relaxed"): THIRD_THREADS,
     (EPOCH, "before_sweep, order 2: release -> relaxed"): THIRD_THREADS,
     (RING, ", order 4: release -> relaxed"): RELEASE_SEQUENCE,
+    (MS, "remove, order 1: acquire -> relaxed"):
+        "survives, and may: the load in protect before it is an acquire; the order is there for the reader",
     (GATE, "try_own, order 1: acquire -> relaxed"):
         "survives, and may: still_mine() reads the same word again before the bags are touched; the order is there for the reader",
     (GATE, "walk_away, order 1: release -> relaxed"):
