@@ -6,7 +6,11 @@
 //
 // A map is a template of key, value and reclaimer; a queue, stack, deque or pool one of element, reclaimer and memory.
 #include <polder/base/type_list.hpp>
+#include <polder/ds/pool/random_distributed.hpp>
+#include <polder/ds/pool/round_robin_distributed.hpp>
+#include <polder/ds/queue/lru_dq.hpp>
 #include <polder/ds/queue/ms_queue.hpp>
+#include <polder/ds/stack/lru_ds.hpp>
 #include <polder/ds/stack/treiber_stack.hpp>
 #include <polder/ds/tree/abtree.hpp>
 #include <polder/ds/tree/ellen_bst.hpp>
@@ -32,7 +36,15 @@ using maps = type_list<          //
 template <class T, class R, class M>
 using collections = type_list<  //
     ms_queue<T, R, M>,          // queue
-    treiber_stack<T, R, M>      // stack
+    lru_dq<T, R, M>,            // queue
+    treiber_stack<T, R, M>,     // stack
+    lru_ds<T, R, M>,            // stack
+    dq_1random<T, R, M>,        // pool
+    dq_2random<T, R, M>,        // pool
+    ds_1random<T, R, M>,        // pool
+    ds_2random<T, R, M>,        // pool
+    dq_1rr<T, R, M>,            // pool
+    ds_1rr<T, R, M>             // pool
     >;
 
 }  // namespace polder::ds
