@@ -30,10 +30,12 @@ SUBJECTS = {
     "polder/mem/span_state_model.cpp": ["polder/mem/span_state_model.cpp"],
     "polder/mem/anchor.hpp": ["polder/mem/anchor_model.cpp"],
     "polder/ds/tree/abtree.hpp": ["polder/ds/tree/abtree_model.cpp"],
-    "polder/ds/queue/ms_queue.hpp": ["polder/ds/queue/ms_queue_model.cpp"],
+    "polder/ds/queue/ms_queue.hpp": ["polder/ds/queue/ms_queue_model.cpp", "polder/ds/parts/exact_scan_model.cpp"],
     "polder/ds/parts/elimination.hpp": ["polder/ds/parts/elimination_model.cpp"],
-    "polder/ds/parts/treiber_top.hpp": ["polder/ds/stack/treiber_stack_model.cpp"],
+    "polder/ds/parts/treiber_top.hpp": ["polder/ds/stack/treiber_stack_model.cpp", "polder/ds/parts/exact_scan_model.cpp"],
     "polder/ds/tree/marked_list.hpp": ["polder/ds/tree/marked_list_model.cpp"],
+    "polder/ds/parts/exact_scan.hpp": ["polder/ds/parts/exact_scan_model.cpp"],
+    "polder/ds/stack/counted_stack.hpp": ["polder/ds/parts/exact_scan_model.cpp"],
     "polder/heap/lrmalloc/partial_list.hpp": ["polder/heap/lrmalloc/fill_and_flush_model.cpp"],
     "polder/heap/scalloc/span_life.hpp": ["polder/heap/scalloc/span_life_model.cpp"],
     "polder/heap/michael/superblock_heap.hpp": ["polder/heap/michael/superblock_heap_model.cpp"],
@@ -167,8 +169,8 @@ BREAKS += [
     (QUEUE, "head passes tail", "if (tail_.load(order::relaxed) == first) swing(first, next);", ""),
     (QUEUE, "head moves by a store", "if (!head_.cas(first, next, order::acq_rel, order::relaxed)) continue;", "head_.store(next, order::release);"),
     (QUEUE, "the new sentinel is retired", "g.retire(first);", "g.retire(next);"),
-    (TOP, "top moves by a store", "top_.cas(top, popped->next.get(), order::relaxed, order::relaxed)", "(top_.store(popped->next.get(), order::relaxed), true)"),
-    (TOP, "the top is not protected", "g.protect(0, top_)", "(static_cast<void>(g), top_.load(order::acquire))"),
+    (TOP, "top moves by a store", "top_.cas(now, left, order::acq_rel, order::relaxed)", "(top_.store(left, order::relaxed), true)"),
+    (TOP, "the top is not protected", "link now = g.protect(0, top_);", "static_cast<void>(g);\n    link now = top_.load(order::acquire);"),
 ]
 
 ELIMINATION = "polder/ds/parts/elimination.hpp"
@@ -177,6 +179,12 @@ BREAKS += [
     (ELIMINATION, "leaves what was given", "if (s.cas(seen, word(), order::acquire, order::acquire)) return nullptr;", "if (s.store(word(), order::relaxed), true) return nullptr;"),
     (ELIMINATION, "takes by a store", "return s.cas(seen, word(nullptr, done), order::acquire, order::relaxed) ? n : nullptr;", "return s.store(word(nullptr, done), order::relaxed), n;"),
     (ELIMINATION, "gives by a store", "return s.cas(seen, word(n, done), order::release, order::relaxed);", "return s.store(word(n, done), order::release), true;"),
+]
+
+SCAN = "polder/ds/parts/exact_scan.hpp"
+BREAKS += [
+    (SCAN, "two passes, whatever they saw", "if (e || now == before) return e;", "return e;"),
+    (TOP, "all ends are one", "next.is_end() ? next.next_end() : next;", "next;"),
 ]
 
 LIFE = "polder/heap/scalloc/span_life.hpp"

@@ -12,6 +12,12 @@
 #include <polder/ds/stack/elimination_backoff_stack.hpp>
 #include <polder/ds/stack/flat_combining_stack.hpp>
 #include <polder/ds/stack/lock_based_stack.hpp>
+#include <polder/ds/pool/random_distributed.hpp>
+#include <polder/ds/pool/round_robin_distributed.hpp>
+#include <polder/ds/queue/ll_dq.hpp>
+#include <polder/ds/queue/lru_dq.hpp>
+#include <polder/ds/stack/ll_ds.hpp>
+#include <polder/ds/stack/lru_ds.hpp>
 #include <polder/ds/stack/treiber_stack.hpp>
 #include <polder/ds/tree/abtree.hpp>
 #include <polder/ds/tree/ellen_bst.hpp>
@@ -35,14 +41,30 @@ using maps = type_list<          //
     >;
 
 template <class T, class R, class M>
-using collections = type_list<          //
-    lock_based_queue<T, R, M>,          // queue
-    ms_queue<T, R, M>,                  // queue
-    flat_combining_queue<T, R, M>,      // queue
-    lock_based_stack<T, R, M>,          // stack
-    treiber_stack<T, R, M>,             // stack
-    flat_combining_stack<T, R, M>,      // stack
-    elimination_backoff_stack<T, R, M>  // stack
+using collections = type_list<           //
+    lock_based_queue<T, R, M>,           // queue
+    ms_queue<T, R, M>,                   // queue
+    flat_combining_queue<T, R, M>,       // queue
+    lock_based_stack<T, R, M>,           // stack
+    treiber_stack<T, R, M>,              // stack
+    flat_combining_stack<T, R, M>,       // stack
+    elimination_backoff_stack<T, R, M>,  // stack
+    lru_dq<T, R, M>,                     // queue
+    ll_dq<T, R, M>,                      // queue
+    ll_dq_nonlinempty<T, R, M>,          // queue
+    ll_dyn_dq<T, R, M>,                  // queue
+    ll_dyn_dq_nonlinempty<T, R, M>,      // queue
+    lru_ds<T, R, M>,                     // stack
+    ll_ds<T, R, M>,                      // stack
+    ll_ds_nonlinempty<T, R, M>,          // stack
+    ll_dyn_ds<T, R, M>,                  // stack
+    ll_dyn_ds_nonlinempty<T, R, M>,      // stack
+    dq_1random<T, R, M>,                 // pool
+    dq_2random<T, R, M>,                 // pool
+    ds_1random<T, R, M>,                 // pool
+    ds_2random<T, R, M>,                 // pool
+    dq_1rr<T, R, M>,                     // pool
+    ds_1rr<T, R, M>                      // pool
     >;
 
 }  // namespace polder::ds

@@ -5,8 +5,7 @@
 //              PODC 1996, fig. 1; with hazard pointers: Michael, TPDS 2004, fig. 8
 //   progress   lock-free: an operation repeats only when another thread's put or get got through
 //   in malloc  no: put allocates
-//   deviation  no counters beside the pointers: a guard keeps what was read from being used again. dequeue does not read head once
-//              more before it looks whether there is a next: see there
+//   deviation  no counters beside the pointers: a guard keeps what was read from being used again
 //
 // States of a node. An arrow is one successful CAS; in brackets, what the thread that made it owes.
 //
@@ -15,6 +14,11 @@
 //
 // Invariant: from head to the last node along next; tail is on that way, never behind head. The elements are those of the
 // nodes behind head, which is a sentinel: its own has been taken.
+//
+// With counted places a node's place is how many elements came in up to its own. The sentinel's is how many went out; while
+// the queue is empty it is how many came in as well, so an empty queue with the same number has had no put in between.
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -23,13 +27,14 @@
 #include <polder/ds/parts/collection.hpp>
 #include <polder/ds/parts/held.hpp>
 #include <polder/ds/parts/memory.hpp>
+#include <polder/ds/parts/place.hpp>
 #include <polder/sync/atomic.hpp>
 
 namespace polder::ds {
 
-template <class T, class R, class Memory = heap_memory>
-class ms_queue : public collection<ms_queue<T, R, Memory>, T, in_node<T>>,
-                 public queue_names<ms_queue<T, R, Memory>, T> {
+template <class T, class R, class Memory = heap_memory, class Place = uncounted>
+class ms_queue : public collection<ms_queue<T, R, Memory, Place>, T, in_node<T>>,
+                 public queue_names<ms_queue<T, R, Memory, Place>, T> {
  public:
   static constexpr collection_info info = {
       .name = "ms-queue",
@@ -60,25 +65,16 @@ class ms_queue : public collection<ms_queue<T, R, Memory>, T, in_node<T>>,
     g.unmake(head_.load(order::relaxed));
   }
 
- private:
-  friend collection<ms_queue, T, in_node<T>>;
+  // What follows is for structures that are made of several (parts/distributed.hpp).
 
-  struct node : R::header, Memory {
-    node() noexcept = default;
-    explicit node(kept&& e) noexcept : element(std::move(e)) {}
-    // next — the node behind, or null. Written once, by the CAS that links it; read by all who pass.
-    //   order  queue-link: who sees the node sees its element and its null
-    atomic<node*> next;
-    held<kept> element;  // written before the node is linked; taken by who moved head to this node
-  };
-  using guard = typename R::template guard<2>;
-
+  // Throws std::bad_alloc; e is as it was then.
   bool insert(kept& e) {
     guard g(domain_);
     node* const n = g.template make<node>(std::move(e));
     for (;;) {
       node* const last = g.protect(0, tail_);
-      node* next = last->next.load(order::acquire);                                      // sync: queue-link
+      node* next = last->next.load(order::acquire);  // sync: queue-link
+      n->place.after(last->place);
       if (next == nullptr && last->next.cas(next, n, order::release, order::acquire)) {  // sync: queue-link
         swing(last, n);
         return true;
@@ -88,21 +84,103 @@ class ms_queue : public collection<ms_queue<T, R, Memory>, T, in_node<T>>,
   }
 
   std::optional<kept> remove() {
+    std::uint64_t ignored;
+    return remove(ignored);
+  }
+  // Empty: `seen` is how many elements came in until then; without counted places, 0.
+  std::optional<kept> remove(std::uint64_t& seen) {
     guard g(domain_);
     for (;;) {
       node* first = g.protect(0, head_);
       node* const next = g.protect(1, first->next);
-      // It may be freed, if first is head no more: then the CAS below fails, and nobody has looked into it. If there is
-      // none, first was last when that was read, so it was head too.
-      if (next == nullptr) return std::nullopt;
-      // Head must not pass tail: whoever follows tail would read what was freed. Who made first the head has seen tail there,
-      // or further: so a value that is old is not older than that.
-      if (tail_.load(order::relaxed) == first) swing(first, next);
-      if (!head_.cas(first, next, order::acq_rel, order::relaxed)) continue;  // sync: queue-leave
-      std::optional<kept> e(next->element.take());
-      g.retire(first);
-      return e;
+      // It may be freed, if first is head no more: then the CAS of unlink() fails, and nobody has looked into it. If there
+      // is none, first was last when that was read, so it was head too.
+      if (next == nullptr) {
+        seen = first->place.count();
+        return std::nullopt;
+      }
+      std::optional<kept> e = unlink(g, first, next);
+      if (e) return e;
     }
+  }
+
+  // How many are inside, of a queue at rest; else about that.
+  std::uint64_t length()
+    requires Place::counts
+  {
+    guard g(domain_);
+    const std::uint64_t out = g.protect(0, head_)->place.count(), in = g.protect(1, tail_)->place.count();
+    return in < out ? 0 : in - out;
+  }
+
+  // As insert, if `before` elements came in until now; else, or if another did meanwhile, false.
+  bool insert_after(std::uint64_t before, kept& e)
+    requires Place::counts
+  {
+    guard g(domain_);
+    for (;;) {
+      node* const last = g.protect(0, tail_);
+      if (last->place.count() > before) return false;
+      node* next = last->next.load(order::acquire);  // sync: queue-link
+      if (next != nullptr) {
+        swing(last, next);
+        continue;
+      }
+      if (last->place.count() < before) return false;
+      node* const n = g.template make<node>(std::move(e));
+      n->place.after(last->place);
+      if (last->next.cas(next, n, order::release, order::relaxed)) {  // sync: queue-link
+        swing(last, n);
+        return true;
+      }
+      std::destroy_at(&e);
+      std::construct_at(&e, n->element.take());
+      g.unmake(n);
+      return false;
+    }
+  }
+
+  // As remove into e, which is without, if `before` elements went out until now.
+  turn remove_after(std::uint64_t before, std::optional<kept>& e, std::uint64_t& seen)
+    requires Place::counts
+  {
+    guard g(domain_);
+    node* const first = g.protect(0, head_);
+    if (first->place.count() != before) return turn::passed;
+    node* const next = g.protect(1, first->next);
+    if (next == nullptr) {
+      seen = before;
+      return turn::empty;
+    }
+    std::optional<kept> out = unlink(g, first, next);
+    if (!out) return turn::passed;
+    e.emplace(*std::move(out));
+    return turn::taken;
+  }
+
+ private:
+  friend collection<ms_queue, T, in_node<T>>;
+
+  struct node : R::header, Memory {
+    node() noexcept = default;
+    explicit node(kept&& e) noexcept : element(std::move(e)) {}
+    // next — the node behind, or null. Written once, by the CAS that links it; read by all who pass.
+    //   order  queue-link: who sees the node sees its element, its place and its null
+    atomic<node*> next;
+    [[no_unique_address]] Place place;  // written before the node is linked
+    held<kept> element;                 // the same; taken by who moved head to this node
+  };
+  using guard = typename R::template guard<2>;
+
+  // Both are protected. Nothing: another was faster.
+  std::optional<kept> unlink(guard& g, node* first, node* next) {
+    // Head must not pass tail: whoever follows tail would read what was freed.
+    if (tail_.load(order::relaxed) == first) swing(first, next);
+    node* expected = first;
+    if (!head_.cas(expected, next, order::acq_rel, order::relaxed)) return std::nullopt;  // sync: queue-leave
+    std::optional<kept> e(next->element.take());
+    g.retire(first);
+    return e;
   }
 
   void swing(node* from, node* to) noexcept {

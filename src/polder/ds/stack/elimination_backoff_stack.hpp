@@ -68,8 +68,8 @@ class elimination_backoff_stack : public collection<elimination_backoff_stack<T,
 
   struct node : R::header, Memory {
     explicit node(kept&& e) noexcept : element(std::move(e)) {}
-    plain<node*> next;   // written before the node is linked
-    held<kept> element;  // the same; taken by who unlinked the node, or got it from who pushed
+    plain<pointer_or_end<node>> next;  // written before the node is linked
+    held<kept> element;                // the same; taken by who unlinked the node, or got it from who pushed
   };
   using guard = typename R::template guard<1>;
   static constexpr std::uint32_t least_patience = 64;
@@ -80,7 +80,7 @@ class elimination_backoff_stack : public collection<elimination_backoff_stack<T,
   bool insert(kept& e) {
     guard g(domain_);
     node* const n = g.template make<node>(std::move(e));
-    while (!top_.try_push(n)) {
+    while (!top_.try_push(g, n)) {
       if (meet([&](std::size_t at, auto&& patience) { return slots_.give(at, n, patience); })) break;
     }
     return true;
@@ -89,7 +89,7 @@ class elimination_backoff_stack : public collection<elimination_backoff_stack<T,
   std::optional<kept> remove() {
     guard g(domain_);
     for (;;) {
-      const auto [top, popped] = top_.try_pop(g);
+      const auto [top, popped, empties] = top_.try_pop(g);
       if (top == nullptr) return std::nullopt;
       if (popped) {
         std::optional<kept> e(top->element.take());
