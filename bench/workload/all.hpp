@@ -30,10 +30,10 @@
 
 namespace polder::bench {
 
-using all_workloads = type_list<threadtest, linux_scalability, shbench, larson, active_false, passive_false,
-                                producer_consumer, lock_free_producer_consumer, object_sizes, spatial_locality,
-                                growing_set, large_blocks, realloc_growth, calloc_zero, mixed, message_passing,
-                                growth_then_idle, fragmentation, thread_churn, idle_threads, fork_storm, set,
-                                hand_over, mandelbrot, graph_search>;
+using all_workloads =
+    type_list<threadtest, linux_scalability, shbench, larson, active_false, passive_false, producer_consumer,
+              lock_free_producer_consumer, object_sizes, spatial_locality, growing_set, large_blocks,
+              realloc_growth, calloc_zero, mixed, message_passing, growth_then_idle, fragmentation, thread_churn,
+              idle_threads, fork_storm, set, hand_over, mandelbrot, graph_search>;
 
 }  // namespace polder::bench

@@ -6,17 +6,17 @@
 //
 // A map is a template of key, value and reclaimer; a queue, stack, deque or pool one of element, reclaimer and memory.
 #include <polder/base/type_list.hpp>
+#include <polder/ds/pool/random_distributed.hpp>
+#include <polder/ds/pool/round_robin_distributed.hpp>
 #include <polder/ds/queue/flat_combining_queue.hpp>
+#include <polder/ds/queue/ll_dq.hpp>
 #include <polder/ds/queue/lock_based_queue.hpp>
+#include <polder/ds/queue/lru_dq.hpp>
 #include <polder/ds/queue/ms_queue.hpp>
 #include <polder/ds/stack/elimination_backoff_stack.hpp>
 #include <polder/ds/stack/flat_combining_stack.hpp>
-#include <polder/ds/stack/lock_based_stack.hpp>
-#include <polder/ds/pool/random_distributed.hpp>
-#include <polder/ds/pool/round_robin_distributed.hpp>
-#include <polder/ds/queue/ll_dq.hpp>
-#include <polder/ds/queue/lru_dq.hpp>
 #include <polder/ds/stack/ll_ds.hpp>
+#include <polder/ds/stack/lock_based_stack.hpp>
 #include <polder/ds/stack/lru_ds.hpp>
 #include <polder/ds/stack/treiber_stack.hpp>
 #include <polder/ds/tree/abtree.hpp>
