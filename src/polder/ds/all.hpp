@@ -10,6 +10,7 @@
 #include <polder/ds/pool/round_robin_distributed.hpp>
 #include <polder/ds/queue/flat_combining_queue.hpp>
 #include <polder/ds/queue/ll_dq.hpp>
+#include <polder/ds/queue/kogan_petrank_queue.hpp>
 #include <polder/ds/queue/lock_based_queue.hpp>
 #include <polder/ds/queue/lru_dq.hpp>
 #include <polder/ds/queue/ms_queue.hpp>
@@ -64,7 +65,8 @@ using collections = type_list<           //
     ds_1random<T, R, M>,                 // pool
     ds_2random<T, R, M>,                 // pool
     dq_1rr<T, R, M>,                     // pool
-    ds_1rr<T, R, M>                      // pool
+    ds_1rr<T, R, M>,                     // pool
+    kogan_petrank_queue<T, R, M>         // queue
     >;
 
 }  // namespace polder::ds

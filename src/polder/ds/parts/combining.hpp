@@ -34,6 +34,8 @@ namespace polder::ds {
 
 template <class Sequence>
 class combining {
+  struct record;
+
  public:
   using node = typename Sequence::node;
 
@@ -48,7 +50,7 @@ class combining {
    private:
     own_number number_;
     combining& of_;
-    typename combining::record& mine_;
+    record& mine_;
   };
 
   combining() = default;

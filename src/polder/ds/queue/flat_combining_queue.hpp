@@ -16,7 +16,6 @@ template <class T, class R, class Memory = heap_memory>
 class flat_combining_queue : public flat_combining<flat_combining_queue<T, R, Memory>, T,
                                                    sequential_queue<typename in_node<T>::kept, Memory>>,
                              public queue_names<flat_combining_queue<T, R, Memory>, T> {
-  using base = flat_combining<flat_combining_queue, T, sequential_queue<typename in_node<T>::kept, Memory>>;
   friend collection<flat_combining_queue, T, in_node<T>>;
 
  public:

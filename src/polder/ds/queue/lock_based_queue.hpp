@@ -15,7 +15,6 @@ template <class T, class R, class Memory = heap_memory>
 class lock_based_queue
     : public lock_based<lock_based_queue<T, R, Memory>, T, sequential_queue<typename in_node<T>::kept, Memory>>,
       public queue_names<lock_based_queue<T, R, Memory>, T> {
-  using base = lock_based<lock_based_queue, T, sequential_queue<typename in_node<T>::kept, Memory>>;
   friend collection<lock_based_queue, T, in_node<T>>;
 
  public:

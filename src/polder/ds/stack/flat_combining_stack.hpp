@@ -16,7 +16,6 @@ template <class T, class R, class Memory = heap_memory>
 class flat_combining_stack : public flat_combining<flat_combining_stack<T, R, Memory>, T,
                                                    sequential_stack<typename in_node<T>::kept, Memory>>,
                              public stack_names<flat_combining_stack<T, R, Memory>, T> {
-  using base = flat_combining<flat_combining_stack, T, sequential_stack<typename in_node<T>::kept, Memory>>;
   friend collection<flat_combining_stack, T, in_node<T>>;
 
  public:

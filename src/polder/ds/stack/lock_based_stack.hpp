@@ -15,7 +15,6 @@ template <class T, class R, class Memory = heap_memory>
 class lock_based_stack
     : public lock_based<lock_based_stack<T, R, Memory>, T, sequential_stack<typename in_node<T>::kept, Memory>>,
       public stack_names<lock_based_stack<T, R, Memory>, T> {
-  using base = lock_based<lock_based_stack, T, sequential_stack<typename in_node<T>::kept, Memory>>;
   friend collection<lock_based_stack, T, in_node<T>>;
 
  public:
