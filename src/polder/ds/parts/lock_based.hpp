@@ -1,0 +1,68 @@
+#pragma once
+// lock_based — a collection over a sequential structure and one lock, with the three ways of Scal to find it empty: get()
+// says so at once, wait_get() waits, get_for() waits so long.
+//
+// Waits are for a T whose move cannot throw: an element that could not be handed over is not in the sequence
+// (parts/collection.hpp), and nobody would be woken for it.
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <polder/ds/parts/collection.hpp>
+#include <polder/ds/parts/locking.hpp>
+
+namespace polder::ds {
+
+template <class Self, class T, class Sequence>
+class lock_based : public collection<Self, T, in_node<T>> {
+  using base = collection<Self, T, in_node<T>>;
+
+ public:
+  using kept = typename in_node<T>::kept;
+
+  // The next element, as soon as there is one.
+  T wait_get()
+    requires std::is_nothrow_move_constructible_v<T>
+  {
+    return *opened(sequence_.take_when_there_is_one());
+  }
+  // Nothing: it was empty as long as that.
+  template <class Representation, class Period>
+  std::optional<T> get_for(std::chrono::duration<Representation, Period> patience)
+    requires std::is_nothrow_move_constructible_v<T>
+  {
+    using clock = typename locking<Sequence>::clock;
+    const typename clock::time_point now = clock::now();
+    if (patience >= std::chrono::hours(24 * 365)) return wait_get();  // its end could lie beyond the clock's
+    return opened(sequence_.take_until(now + std::chrono::ceil<typename clock::duration>(patience)));
+  }
+
+ protected:
+  lock_based() = default;
+  ~lock_based() {
+    while (remove()) {
+    }
+  }
+
+ private:
+  friend base;
+  using node = typename Sequence::node;
+
+  bool insert(kept& e) {
+    sequence_.put(new node(std::move(e)));
+    return true;
+  }
+  std::optional<kept> remove() { return opened(sequence_.take()); }
+
+  static std::optional<kept> opened(node* n) noexcept {
+    const std::unique_ptr<node> taken(n);
+    if (n == nullptr) return std::nullopt;
+    return n->element.take();
+  }
+
+  locking<Sequence> sequence_;
+};
+
+}  // namespace polder::ds

@@ -1,0 +1,55 @@
+// lock_based_queue under what is asked of every collection, and how it waits.
+#include <polder/ds/queue/lock_based_queue.hpp>
+
+#include <polder/ds/collection_suite_test.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace polder::ds::collection_suite {
+namespace {
+
+POLDER_COLLECTION_SUITE(lock_based_queue, lock_based_queue);
+
+using namespace std::chrono_literals;
+using waited_for = lock_based_queue<std::unique_ptr<long>, smr::leaky>;
+
+TEST(lock_based_queue, who_waits_gets_what_is_put_later) {
+  constexpr long each = 200, waiters = 3;
+  waited_for c;
+  atomic<long> sum{0};
+  std::vector<std::thread> threads;
+  for (long t = 0; t != waiters; ++t) {
+    threads.emplace_back([&] {
+      for (long i = 0; i != each; ++i) sum.fetch_add(*c.wait_get(), order::relaxed);
+    });
+  }
+  for (long i = 1; i <= waiters * each; ++i) {
+    ASSERT_TRUE(c.put(std::make_unique<long>(i)));
+    if (i % 50 == 0) std::this_thread::yield();
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(sum.load(order::relaxed), waiters * each * (waiters * each + 1) / 2);
+  EXPECT_FALSE(c.get().has_value());
+}
+
+TEST(lock_based_queue, a_wait_has_an_end) {
+  waited_for c;
+  EXPECT_FALSE(c.get_for(0s).has_value());
+  EXPECT_FALSE(c.get_for(-1s).has_value());
+  EXPECT_FALSE(c.get_for(2ms).has_value());
+  ASSERT_TRUE(c.put(std::make_unique<long>(1)));
+  EXPECT_TRUE(c.get_for(0s).has_value());
+  std::thread late([&] { EXPECT_TRUE(c.get_for(std::chrono::hours::max()).has_value()); });
+  ASSERT_TRUE(c.put(std::make_unique<long>(2)));
+  late.join();
+  EXPECT_FALSE(c.get().has_value());
+}
+
+}  // namespace
+}  // namespace polder::ds::collection_suite
