@@ -6,8 +6,10 @@
 //
 // A map is a template of key, value and reclaimer; a queue, stack, deque or pool one of element, reclaimer and memory.
 #include <polder/base/type_list.hpp>
+#include <polder/ds/queue/flat_combining_queue.hpp>
 #include <polder/ds/queue/lock_based_queue.hpp>
 #include <polder/ds/queue/ms_queue.hpp>
+#include <polder/ds/stack/flat_combining_stack.hpp>
 #include <polder/ds/stack/lock_based_stack.hpp>
 #include <polder/ds/stack/treiber_stack.hpp>
 #include <polder/ds/tree/abtree.hpp>
@@ -32,11 +34,13 @@ using maps = type_list<          //
     >;
 
 template <class T, class R, class M>
-using collections = type_list<  //
-    lock_based_queue<T, R, M>,  // queue
-    ms_queue<T, R, M>,          // queue
-    lock_based_stack<T, R, M>,  // stack
-    treiber_stack<T, R, M>      // stack
+using collections = type_list<      //
+    lock_based_queue<T, R, M>,      // queue
+    ms_queue<T, R, M>,              // queue
+    flat_combining_queue<T, R, M>,  // queue
+    lock_based_stack<T, R, M>,      // stack
+    treiber_stack<T, R, M>,         // stack
+    flat_combining_stack<T, R, M>   // stack
     >;
 
 }  // namespace polder::ds
