@@ -30,7 +30,8 @@ SUBJECTS = {
     "polder/mem/span_state_model.cpp": ["polder/mem/span_state_model.cpp"],
     "polder/mem/anchor.hpp": ["polder/mem/anchor_model.cpp"],
     "polder/ds/queue/ms_queue.hpp": ["polder/ds/queue/ms_queue_model.cpp"],
-    "polder/ds/stack/treiber_stack.hpp": ["polder/ds/stack/treiber_stack_model.cpp"],
+    "polder/ds/parts/elimination.hpp": ["polder/ds/parts/elimination_model.cpp"],
+    "polder/ds/parts/treiber_top.hpp": ["polder/ds/stack/treiber_stack_model.cpp"],
     "polder/ds/tree/marked_list.hpp": ["polder/ds/tree/marked_list_model.cpp"],
     "polder/heap/lrmalloc/partial_list.hpp": ["polder/heap/lrmalloc/fill_and_flush_model.cpp"],
     "polder/heap/scalloc/span_life.hpp": ["polder/heap/scalloc/span_life_model.cpp"],
@@ -154,13 +155,21 @@ BREAKS += [
     (LIST, "who erased it leaves it linked", "find(g, first, key, p);  // which unlinks it", "// which unlinks it"),
 ]
 
-QUEUE, STACK = "polder/ds/queue/ms_queue.hpp", "polder/ds/stack/treiber_stack.hpp"
+QUEUE, TOP = "polder/ds/queue/ms_queue.hpp", "polder/ds/parts/treiber_top.hpp"
 BREAKS += [
     (QUEUE, "head passes tail", "if (tail_.load(order::relaxed) == first) swing(first, next);", ""),
     (QUEUE, "head moves by a store", "if (!head_.cas(first, next, order::acq_rel, order::relaxed)) continue;", "head_.store(next, order::release);"),
     (QUEUE, "the new sentinel is retired", "g.retire(first);", "g.retire(next);"),
-    (STACK, "top moves by a store", "if (!top_.cas(top, top->next.get(), order::relaxed, order::relaxed)) continue;", "top_.store(top->next.get(), order::relaxed);"),
-    (STACK, "the top is not protected", "g.protect(0, top_)", "top_.load(order::acquire)"),
+    (TOP, "top moves by a store", "top_.cas(top, popped->next.get(), order::relaxed, order::relaxed)", "(top_.store(popped->next.get(), order::relaxed), true)"),
+    (TOP, "the top is not protected", "g.protect(0, top_)", "(static_cast<void>(g), top_.load(order::acquire))"),
+]
+
+ELIMINATION = "polder/ds/parts/elimination.hpp"
+BREAKS += [
+    (ELIMINATION, "withdraws what was taken", "if (s.cas(offered, word(), order::relaxed, order::relaxed)) return false;", "if (s.store(word(), order::relaxed), true) return false;"),
+    (ELIMINATION, "leaves what was given", "if (s.cas(seen, word(), order::acquire, order::acquire)) return nullptr;", "if (s.store(word(), order::relaxed), true) return nullptr;"),
+    (ELIMINATION, "takes by a store", "return s.cas(seen, word(nullptr, done), order::acquire, order::relaxed) ? n : nullptr;", "return s.store(word(nullptr, done), order::relaxed), n;"),
+    (ELIMINATION, "gives by a store", "return s.cas(seen, word(n, done), order::release, order::relaxed);", "return s.store(word(n, done), order::release), true;"),
 ]
 
 LIFE = "polder/heap/scalloc/span_life.hpp"
@@ -229,6 +238,8 @@ SURVIVES = {
         "survives, and may: who walks away has left, which released; it has touched nothing since",
     (GATE, "try_claim, order 1: acquire -> relaxed"):
         "survives, and may: the heavy fence that follows is an acquire fence; the order is there for the reader",
+    (ELIMINATION, "give, order 4: acquire -> relaxed"):
+        "survives, and may: who withdraws has got nothing; compilers want no failure order above the success's",
     (QUEUE, "head passes tail"):
         "survives: who left tail behind still holds that node in a slot; regions would notice, which the models only keep",
     (LIST, ", order 3: acq_rel -> relaxed"):

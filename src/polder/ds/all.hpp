@@ -9,6 +9,7 @@
 #include <polder/ds/queue/flat_combining_queue.hpp>
 #include <polder/ds/queue/lock_based_queue.hpp>
 #include <polder/ds/queue/ms_queue.hpp>
+#include <polder/ds/stack/elimination_backoff_stack.hpp>
 #include <polder/ds/stack/flat_combining_stack.hpp>
 #include <polder/ds/stack/lock_based_stack.hpp>
 #include <polder/ds/stack/treiber_stack.hpp>
@@ -34,13 +35,14 @@ using maps = type_list<          //
     >;
 
 template <class T, class R, class M>
-using collections = type_list<      //
-    lock_based_queue<T, R, M>,      // queue
-    ms_queue<T, R, M>,              // queue
-    flat_combining_queue<T, R, M>,  // queue
-    lock_based_stack<T, R, M>,      // stack
-    treiber_stack<T, R, M>,         // stack
-    flat_combining_stack<T, R, M>   // stack
+using collections = type_list<          //
+    lock_based_queue<T, R, M>,          // queue
+    ms_queue<T, R, M>,                  // queue
+    flat_combining_queue<T, R, M>,      // queue
+    lock_based_stack<T, R, M>,          // stack
+    treiber_stack<T, R, M>,             // stack
+    flat_combining_stack<T, R, M>,      // stack
+    elimination_backoff_stack<T, R, M>  // stack
     >;
 
 }  // namespace polder::ds

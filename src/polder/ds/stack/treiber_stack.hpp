@@ -4,20 +4,16 @@
 //   paper      Treiber, "Systems programming: coping with parallelism", IBM RJ 5118, 1986
 //   progress   lock-free: an operation repeats only when another got through
 //   in malloc  no: put allocates
-//   deviation  no counter beside the pointer: a guard keeps the node that was read from being used again
 //
-//             push                       pop [take the element, retire]
-//     made ─────────▶ linked, on top ────────────────────────────────────▶ unlinked
-//
-// Invariant: the elements are those of the nodes from top_ along next; a linked node's next never changes.
+// Its states and their argument: parts/treiber_top.hpp.
 #include <optional>
 #include <utility>
 
-#include <polder/base/config.hpp>
 #include <polder/ds/collection_info.hpp>
 #include <polder/ds/parts/collection.hpp>
 #include <polder/ds/parts/held.hpp>
 #include <polder/ds/parts/memory.hpp>
+#include <polder/ds/parts/treiber_top.hpp>
 #include <polder/sync/atomic.hpp>
 
 namespace polder::ds {
@@ -60,19 +56,17 @@ class treiber_stack : public collection<treiber_stack<T, R, Memory>, T, in_node<
   bool insert(kept& e) {
     guard g(domain_);
     node* const n = g.template make<node>(std::move(e));
-    node* top = top_.load(order::relaxed);
-    do {
-      n->next.set(top);
-    } while (!top_.cas(top, n, order::release, order::relaxed));  // sync: structure
+    while (!top_.try_push(n)) {
+    }
     return true;
   }
 
   std::optional<kept> remove() {
     guard g(domain_);
     for (;;) {
-      node* top = g.protect(0, top_);
+      const auto [top, popped] = top_.try_pop(g);
       if (top == nullptr) return std::nullopt;
-      if (!top_.cas(top, top->next.get(), order::relaxed, order::relaxed)) continue;
+      if (!popped) continue;
       std::optional<kept> e(top->element.take());
       g.retire(top);
       return e;
@@ -80,11 +74,7 @@ class treiber_stack : public collection<treiber_stack<T, R, Memory>, T, in_node<
   }
 
   typename R::domain& domain_;
-  // top_ — the node pushed last, or null. Written by push and pop, read by both.
-  //   order  structure: who sees a node on top sees its element and its next, by the guard's acquire; a pop in between is a
-  //          read-modify-write, so it hands on what the push before it released
-  //   ABA    a guard keeps the node that was read from being used again
-  alignas(false_sharing_range) atomic<node*> top_;
+  treiber_top<node> top_;
 };
 
 }  // namespace polder::ds
