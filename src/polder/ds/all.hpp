@@ -7,6 +7,7 @@
 // A map is a template of key, value and reclaimer; a queue, stack, deque or pool one of element, reclaimer and memory.
 #include <polder/base/type_list.hpp>
 #include <polder/ds/queue/flat_combining_queue.hpp>
+#include <polder/ds/queue/kogan_petrank_queue.hpp>
 #include <polder/ds/queue/lock_based_queue.hpp>
 #include <polder/ds/queue/ms_queue.hpp>
 #include <polder/ds/stack/elimination_backoff_stack.hpp>
@@ -38,6 +39,7 @@ template <class T, class R, class M>
 using collections = type_list<          //
     lock_based_queue<T, R, M>,          // queue
     ms_queue<T, R, M>,                  // queue
+    kogan_petrank_queue<T, R, M>,       // queue
     flat_combining_queue<T, R, M>,      // queue
     lock_based_stack<T, R, M>,          // stack
     treiber_stack<T, R, M>,             // stack
