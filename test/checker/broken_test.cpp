@@ -1,5 +1,5 @@
-// Structures that are broken on purpose, really run by several threads: each is noticed by the checker of what it breaks, and the
-// same structure without the mistake is not.
+// Structures that are broken on purpose, really run by several threads: each is noticed by the checker of what it
+// breaks, and the same structure without the mistake is not.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -129,7 +129,8 @@ struct deque_of_one_side : good_deque {
   std::optional<value> pop_right() { return pop_left(); }
 };
 
-// What an eliminating stack reads of its partner. A push shows itself and waits for a while; a pop that finds it takes it.
+// What an eliminating stack reads of its partner. A push shows itself and waits for a while; a pop that finds it takes
+// it.
 struct word_of_the_value {
   // The pop takes the value itself out of the word: what it has is what was shown when it took it.
   atomic<value> shown{0};

@@ -1,8 +1,9 @@
 #pragma once
-// play — threads put and get at random on one structure, each recorded; then all that is left is taken out, recorded too.
+// play — threads put and get at random on one structure, each recorded; then all that is left is taken out, recorded
+// too.
 //
-// By turns a thread puts more than it gets and gets more than it puts, so the structure fills and empties. Where only so many
-// threads may put or get at once, each thread has a role for good.
+// By turns a thread puts more than it gets and gets more than it puts, so the structure fills and empties. Where only
+// so many threads may put or get at once, each thread has a role for good.
 #include <algorithm>
 #include <barrier>
 #include <cstddef>
