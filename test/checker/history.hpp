@@ -53,16 +53,15 @@ class recorded {
   }
 
   bool put(side at, std::uint64_t value)
-    requires requires(C& c, element e) { c.push_left(std::move(e)), c.push_right(std::move(e)); }
+    requires requires(C& c, element e) { c.put_left(std::move(e)), c.put_right(std::move(e)); }
   {
-    return putting(value, at, [&] {
-      return at == side::left ? of_.push_left(element(value)) : of_.push_right(element(value));
-    });
+    return putting(value, at,
+                   [&] { return at == side::left ? of_.put_left(element(value)) : of_.put_right(element(value)); });
   }
   std::optional<element> get(side at)
-    requires requires(C& c) { c.pop_left(), c.pop_right(); }
+    requires requires(C& c) { c.get_left(), c.get_right(); }
   {
-    return getting(at, [&] { return at == side::left ? of_.pop_left() : of_.pop_right(); });
+    return getting(at, [&] { return at == side::left ? of_.get_left() : of_.get_right(); });
   }
 
   std::vector<event> take() { return std::move(done_); }
