@@ -1,5 +1,5 @@
-// Structures that are broken on purpose, really run by several threads: each is noticed by the checker of what it breaks, and the
-// same structure without the mistake is not.
+// Structures that are broken on purpose, really run by several threads: each is noticed by the checker of what it
+// breaks, and the same structure without the mistake is not.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -114,22 +114,23 @@ struct queues_by_chance : queues_of_threads {
 };
 
 struct good_deque : locked {
-  bool put(value v) { return push_right(v); }
-  std::optional<value> get() { return pop_left(); }
-  bool push_left(value v) {
+  bool put(value v) { return put_right(v); }
+  std::optional<value> get() { return get_left(); }
+  bool put_left(value v) {
     const std::lock_guard l(lock_);
     inside_.push_front(v);
     return true;
   }
-  bool push_right(value v) { return std::lock_guard(lock_), add(v); }
-  std::optional<value> pop_left() { return std::lock_guard(lock_), take(0); }
-  std::optional<value> pop_right() { return std::lock_guard(lock_), take(top()); }
+  bool put_right(value v) { return std::lock_guard(lock_), add(v); }
+  std::optional<value> get_left() { return std::lock_guard(lock_), take(0); }
+  std::optional<value> get_right() { return std::lock_guard(lock_), take(top()); }
 };
 struct deque_of_one_side : good_deque {
-  std::optional<value> pop_right() { return pop_left(); }
+  std::optional<value> get_right() { return get_left(); }
 };
 
-// What an eliminating stack reads of its partner. A push shows itself and waits for a while; a pop that finds it takes it.
+// What an eliminating stack reads of its partner. A push shows itself and waits for a while; a pop that finds it takes
+// it.
 struct word_of_the_value {
   // The pop takes the value itself out of the word: what it has is what was shown when it took it.
   atomic<value> shown{0};

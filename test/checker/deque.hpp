@@ -1,6 +1,6 @@
 #pragma once
-// deque — whether elements may have come out of the ends as they did. Small histories alone, up to 64 operations: no polynomial
-// algorithm is known to us. Exact, empties and all.
+// deque — whether elements may have come out of the ends as they did. Small histories alone, up to 64 operations: no
+// polynomial algorithm is known to us. Exact, empties and all.
 #include "checker/general.hpp"
 #include "checker/verdict.hpp"
 

@@ -1,8 +1,9 @@
 #pragma once
 // elements — a history by what was put in: for each value when its put and its get were called and returned.
 //
-// Between the return of its put and the call of its get an element is certainly inside; before its put was called and after
-// its get returned it certainly is not. One that was never got is inside for ever: its get begins and ends at `never`.
+// Between the return of its put and the call of its get an element is certainly inside; before its put was called and
+// after its get returned it certainly is not. One that was never got is inside for ever: its get begins and ends at
+// `never`.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,17 +1,18 @@
 #pragma once
-// emptiness — how many of the gets that found nothing are wrong: at each moment of theirs some element was certainly inside.
+// emptiness — how many of the gets that found nothing are wrong: at each moment of theirs some element was certainly
+// inside.
 //
 //   paper      Henzinger, Sezgin and Vafeiadis, "Aspect-oriented linearizability proofs", CONCUR 2013: VWit
 //   takes      O(n log n)
 //
-// This is all there is to exact empties, beside any order that does not mind if elements had never been there and that allows
-// what is allowed from the start again once all are out: queue, stack, deque, pool, and k out of order each. Let a
-// history without its empties have a linearization, and each empty a moment t at which nothing is certainly inside. An
-// element whose put may be after t (put_to >= t) and one whose get may be before t (get_from <= t): each is one of them.
-// Those whose get or put must be before t (its last moment is < t) go before, the rest after. No operation of the latter
-// returned before t, none of the former was called after t, and the empty overlaps t: so the linearization of the
-// former alone, the empty, and that of the latter alone keep the order of what did not overlap. The same again for the next
-// empty, within its part.
+// This is all there is to exact empties, beside any order that does not mind if elements had never been there and that
+// allows what is allowed from the start again once all are out: queue, stack, deque, pool, and k out of order each. Let
+// a history without its empties have a linearization, and each empty a moment t at which nothing is certainly inside.
+// An element whose put may be after t (put_to >= t) and one whose get may be before t (get_from <= t): each is one of
+// them. Those whose get or put must be before t (its last moment is < t) go before, the rest after. No operation of the
+// latter returned before t, none of the former was called after t, and the empty overlaps t: so the linearization of
+// the former alone, the empty, and that of the latter alone keep the order of what did not overlap. The same again for
+// the next empty, within its part.
 #include <cstddef>
 #include <span>
 

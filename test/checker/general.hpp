@@ -1,6 +1,6 @@
 #pragma once
-// general — queue, stack, deque and pool as one thread alone sees them, for the search of linearizations: any semantics that can
-// be said so, histories of up to 64 operations.
+// general — queue, stack, deque and pool as one thread alone sees them, for the search of linearizations: any semantics
+// that can be said so, histories of up to 64 operations.
 //
 // With k: a get takes one of the k + 1 elements that are next. An empty is exact.
 #include <algorithm>

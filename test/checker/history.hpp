@@ -1,9 +1,10 @@
 #pragma once
 // history — what threads asked of a queue, stack, deque or pool, and when: an array of events for each thread.
 //
-// A recorder is one thread's view of a structure: it does what it is asked, between two readings of a clock (clock.hpp),
-// and writes the event into an array of its own whose pages are there already. Values are of the caller's making, and no
-// two puts have the same one: value_of(thread, n). A put that was refused, because the structure was full, is no event.
+// A recorder is one thread's view of a structure: it does what it is asked, between two readings of a clock
+// (clock.hpp), and writes the event into an array of its own whose pages are there already. Values are of the caller's
+// making, and no two puts have the same one: value_of(thread, n). A put that was refused, because the structure was
+// full, is no event.
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -32,7 +33,8 @@ using history = std::vector<std::vector<event>>;  // by thread
 
 constexpr std::uint64_t value_of(std::uint64_t thread, std::uint64_t n) { return (thread + 1) << 40 | n; }
 
-// One thread's part. C has put(T), which says whether it did, and get(), an optional T; T is made of a number and is one.
+// One thread's part. C has put(T), which says whether it did, and get(), an optional T; T is made of a number and is
+// one.
 template <class C, class Clock = ticks>
 class recorded {
   using element = typename decltype(std::declval<C&>().get())::value_type;
@@ -51,16 +53,15 @@ class recorded {
   }
 
   bool put(side at, std::uint64_t value)
-    requires requires(C& c, element e) { c.push_left(std::move(e)), c.push_right(std::move(e)); }
+    requires requires(C& c, element e) { c.put_left(std::move(e)), c.put_right(std::move(e)); }
   {
-    return putting(value, at, [&] {
-      return at == side::left ? of_.push_left(element(value)) : of_.push_right(element(value));
-    });
+    return putting(value, at,
+                   [&] { return at == side::left ? of_.put_left(element(value)) : of_.put_right(element(value)); });
   }
   std::optional<element> get(side at)
-    requires requires(C& c) { c.pop_left(), c.pop_right(); }
+    requires requires(C& c) { c.get_left(), c.get_right(); }
   {
-    return getting(at, [&] { return at == side::left ? of_.pop_left() : of_.pop_right(); });
+    return getting(at, [&] { return at == side::left ? of_.get_left() : of_.get_right(); });
   }
 
   std::vector<event> take() { return std::move(done_); }

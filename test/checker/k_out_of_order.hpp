@@ -1,14 +1,15 @@
 #pragma once
 // k_out_of_order — bounds of the least k such that a history has a linearization to a k out of order queue or stack.
 //
-//   paper      Henzinger, Kirsch, Payer, Sezgin and Sokolova, "Quantitative relaxation of concurrent data structures", POPL 2013
+//   paper      Henzinger, Kirsch, Payer, Sezgin and Sokolova, "Quantitative relaxation of concurrent data structures",
+//              POPL 2013
 //   takes      O(n (log n + threads)), a few times for both bounds
 //
-// The least k is no smaller than what some element certainly overtook (overtakings.hpp), and no greater than what some overtake
-// in any one linearization: a few are tried, with each operation at its call, in its middle or at its return. A structure
-// that says k is wrong if the lower bound is greater, and this history of it right if the upper one is not. Between the two only
-// a search could tell, which for small histories there is: general.hpp. A queue's lower bound is 0 if and only if the history
-// is that of a queue (queue.hpp: VOrd); a stack's may be 0 and the history no stack's.
+// The least k is no smaller than what some element certainly overtook (overtakings.hpp), and no greater than what some
+// overtake in any one linearization: a few are tried, with each operation at its call, in its middle or at its return.
+// A structure that says k is wrong if the lower bound is greater, and this history of it right if the upper one is not.
+// Between the two only a search could tell, which for small histories there is: general.hpp. A queue's lower bound is 0
+// if and only if the history is that of a queue (queue.hpp: VOrd); a stack's may be 0 and the history no stack's.
 #include <span>
 
 #include "checker/overtakings.hpp"

@@ -16,7 +16,8 @@ constexpr unsigned operations = 40000;
 #endif
 constexpr unsigned threads = 16;
 
-// One operation a thread at a time, each taking effect at a moment of its own within it; the structure is filled, then used.
+// One operation a thread at a time, each taking effect at a moment of its own within it; the structure is filled, then
+// used.
 template <bool Lifo>
 history made(probe::random& random) {
   history h(threads);

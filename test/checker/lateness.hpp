@@ -1,6 +1,6 @@
 #pragma once
-// lateness — how far from its order elements came out: of each its age, how many it overtook, and its lateness, how many
-// overtook it (overtakings.hpp: the certain ones), and how these are distributed.
+// lateness — how far from its order elements came out: of each its age, how many it overtook, and its lateness, how
+// many overtook it (overtakings.hpp: the certain ones), and how these are distributed.
 //
 //   paper      Haas, Lippautz, Henzinger, Payer, Sokolova, Kirsch and Sezgin, CF 2013, sec. 5.3
 //   deviation  there operations are counted in the order in which they took effect, which a structure must write down;

@@ -4,10 +4,10 @@
 //   paper      Haas, Henzinger, Holzer, Kirsch, Lippautz, Payer, Sezgin, Sokolova and Veith, CONCUR 2016, def. 2 to 4
 //   takes      what the order takes, and a sort
 //
-// An order is a function of elements, queue or stack. Empties are, as ever, a matter of their own (emptiness.hpp): the paper
-// counts a get that found nothing among the gets of each thread, so that it is wrong if something of one thread was
-// inside all the time: local_emptiness. A structure whose empties are exact is held to emptiness_of, which says more: what is
-// covered by one thread's elements is covered by all threads'.
+// An order is a function of elements, queue or stack. Empties are, as ever, a matter of their own (emptiness.hpp): the
+// paper counts a get that found nothing among the gets of each thread, so that it is wrong if something of one thread
+// was inside all the time: local_emptiness. A structure whose empties are exact is held to emptiness_of, which says
+// more: what is covered by one thread's elements is covered by all threads'.
 #include <span>
 
 #include "checker/emptiness.hpp"

@@ -4,15 +4,15 @@
 //   paper      Haas, Lippautz, Henzinger, Payer, Sokolova, Kirsch and Sezgin, CF 2013, sec. 5.3
 //   takes      O(n (log n + threads))
 //
-// In a queue x overtook y if y's put returned before x's was called, and y's get was called after x's returned, or never: in
-// every linearization y is older than x and still inside when x comes out. In a stack x overtook y if y's put was called
-// after x's had returned, and y was certainly inside from the call of x's get to its return. So no linearization to a k out
-// of order queue or stack has a k less than the most that anybody overtook.
+// In a queue x overtook y if y's put returned before x's was called, and y's get was called after x's returned, or
+// never: in every linearization y is older than x and still inside when x comes out. In a stack x overtook y if y's put
+// was called after x's had returned, and y was certainly inside from the call of x's get to its return. So no
+// linearization to a k out of order queue or stack has a k less than the most that anybody overtook.
 //
-// Both are counts of points in a quarter of the plane, by a sweep over one coordinate and sums over the other. The stack's third
-// condition is taken off first: y's put may be called no later than x's returns, so those are counted and subtracted; among
-// them those whose put lasts until x's get are subtracted in error and added again one by one, and there is no more than
-// one of them a thread.
+// Both are counts of points in a quarter of the plane, by a sweep over one coordinate and sums over the other. The
+// stack's third condition is taken off first: y's put may be called no later than x's returns, so those are counted and
+// subtracted; among them those whose put lasts until x's get are subtracted in error and added again one by one, and
+// there is no more than one of them a thread.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,9 @@
 #pragma once
-// play — threads put and get at random on one structure, each recorded; then all that is left is taken out, recorded too.
+// play — threads put and get at random on one structure, recorded; then all that is left is taken out, recorded too.
 //
-// By turns a thread puts more than it gets and gets more than it puts, so the structure fills and empties. Where only so many
-// threads may put or get at once, each thread has a role for good.
+// By turns a thread puts more than it gets and gets more than it puts; half of them begin with the one and half with the
+// other, so the structure is often nearly empty. Where only so many threads may put or get at once, each has a role for
+// good. They yield now and then, for where there are fewer processors than threads.
 #include <algorithm>
 #include <barrier>
 #include <cstddef>
@@ -71,7 +72,7 @@ history play(C& of, Clock& clock, const plan& p) {
         if (p.meet_every != 0 && i % p.meet_every == 0) meeting.arrive_and_wait();
         const std::uint64_t draw = random.next();
         if (draw % 256 == 0) std::this_thread::yield();
-        const bool puts = (draw >> 8) % 100 < (i / 500 % 2 == 0 ? 60 : 40);
+        const bool puts = (draw >> 8) % 100 < ((i / 500 + t) % 2 == 0 ? 60 : 40);
         if (r.puts(t) && (puts || !r.gets(t))) {
           if (own.put(value_of(t, n))) {
             ++n;

@@ -70,8 +70,8 @@ inline verdict kept(const promised& p, const elements& of) {
   return {};
 }
 
-// The same of a history of up to 64 operations, by search: exact for k too, and for deques. With an order for each thread, or for
-// quiescent moments, there is no such search: nothing is asked.
+// The same of a history of up to 64 operations, by search: exact for k too, and for deques. With an order for each
+// thread, or for quiescent moments, there is no such search: nothing is asked.
 inline verdict searched(const promised& p, history h) {
   if (p.empty != ds::emptiness::exact) {
     for (std::vector<event>& part : h) std::erase_if(part, [](const event& e) { return e.what == call::empty; });

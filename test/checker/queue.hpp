@@ -1,10 +1,10 @@
 #pragma once
 // queue — whether elements may have come out in the order in which they were put.
 //
-//   paper      Henzinger, Sezgin and Vafeiadis, "Aspect-oriented linearizability proofs", CONCUR 2013: a history of complete
-//              operations with different values is that of a queue unless a value came out that was not put or before it was
-//              (VFresh), came out twice (VRepet: both elements_of), an empty is wrong (VWit: emptiness.hpp), or, VOrd:
-//              a was put before b, and b came out and a did not, or b came out before a
+//   paper      Henzinger, Sezgin and Vafeiadis, "Aspect-oriented linearizability proofs", CONCUR 2013: a history of
+//              complete operations with different values is that of a queue unless a value came out that was not put or
+//              before it was (VFresh), came out twice (VRepet: both elements_of), an empty is wrong (VWit:
+//              emptiness.hpp), or, VOrd: a was put before b, and b came out and a did not, or b came out before a
 //   takes      O(n log n), two indices
 //
 // Exact. Of elements that are sane, and no empties: those are a matter of their own.

@@ -1,12 +1,13 @@
 #pragma once
-// quiescent — quiescent consistency, said as linearizability: between two moments at which nobody is at work operations may
-// take effect in any order, so each is taken to last from the one moment to the other.
+// quiescent — quiescent consistency, said as linearizability: between two moments at which nobody is at work operations
+// may take effect in any order, so each is taken to last from the one moment to the other.
 //
-//   paper      Aspnes, Herlihy and Shavit, JACM 1994; Herlihy and Shavit, The Art of Multiprocessor Programming, sec. 3.3
+//   paper      Aspnes, Herlihy and Shavit, JACM 1994; Herlihy and Shavit, The Art of Multiprocessor Programming, sec.
+//              3.3
 //   takes      O(n log n)
 //
-// What comes out is asked like any other: queue, stack, emptiness_of. It says little of a run in which somebody is always at
-// work: the recorded threads should meet from time to time.
+// What comes out is asked like any other: queue, stack, emptiness_of. It says little of a run in which somebody is
+// always at work: the recorded threads should meet from time to time.
 #include "checker/elements.hpp"
 
 namespace polder::checker {

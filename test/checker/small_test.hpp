@@ -37,8 +37,9 @@ inline bool is_pool(const history& h) {
   return of.sane() && emptiness_of(of.all, of.empties).exact();
 }
 
-// Operations at random moments of a few threads, whose answers are those of a sequential structure, each operation taken at a
-// random moment of its own; then, some times, one answer is changed or two are exchanged, or an operation is shortened.
+// Operations at random moments of a few threads, whose answers are those of a sequential structure, each operation
+// taken at a random moment of its own; then, some times, one answer is changed or two are exchanged, or an operation is
+// shortened.
 class small_histories {
  public:
   explicit small_histories(std::uint64_t seed, unsigned most = 12) : random_(seed), most_(most) {}

@@ -1,27 +1,27 @@
 #pragma once
 // stack — whether elements may have come out last in, first out.
 //
-//   paper      the idea of removing one value after the other: Lee and Mathur, "Efficient decrease-and-conquer linearizability
-//              monitoring", OOPSLA 2025; of segments: Abdulla et al., "Efficient linearizability monitoring", 2025. The
-//              algorithm here is our own
+//   paper      the idea of removing one value after the other: Lee and Mathur, "Efficient decrease-and-conquer
+//              linearizability monitoring", OOPSLA 2025; of segments: Abdulla et al., "Efficient linearizability
+//              monitoring", 2025. The algorithm here is our own
 //   takes      O(n log n), about 150 bytes an element of the largest part that is covered without a gap
 //
-// Exact. Of elements that are sane, and no empties: those are a matter of their own (emptiness.hpp). An element that was never
-// got comes out at the end, when everything may. Four steps, each of which keeps what the answer is:
+// Exact. Of elements that are sane, and no empties: those are a matter of their own (emptiness.hpp). An element that
+// was never got comes out at the end, when everything may. Four steps, each of which keeps what the answer is:
 //
-//   1. An element that is never certainly inside has a moment common to its put and its get. It is put and got there, one
-//      right after the other, and disturbs nothing: leave it out.
-//   2. At a moment t when nothing is certainly inside, each element may be wholly before or wholly after, and the two sides are
-//      asked for themselves (the argument stands in emptiness.hpp).
-//   3. What is left is a part without such a moment, from m, the first return of a put, to M, the last call of a get. The stack
-//      is never empty between them. So whoever is put first comes out last: its put was called no later than m and its get
-//      returned no earlier than M. If there is no such element, there is no linearization.
-//   4. If there is one, whichever, it may lie at the bottom: nothing returned before its put was called, nothing was called
-//      after its get returned. So the rest has a linearization if and only if all have: leave it out, back to 2.
+//   1. An element that is never certainly inside has a moment common to its put and its get. It is put and got there,
+//      one right after the other, and disturbs nothing: leave it out.
+//   2. At a moment t when nothing is certainly inside, each element may be wholly before or wholly after, and the two
+//      sides are asked for themselves (the argument stands in emptiness.hpp).
+//   3. What is left is a part without such a moment, from m, the first return of a put, to M, the last call of a get.
+//      The stack is never empty between them. So whoever is put first comes out last: its put was called no later than
+//      m and its get returned no earlier than M. If there is no such element, there is no linearization.
+//   4. If there is one, whichever, it may lie at the bottom: nothing returned before its put was called, nothing was
+//      called after its get returned. So the rest has a linearization if and only if all have: leave it out, back to 2.
 //
-// A part is a range of the moments, and its elements a range of all by return of their puts. A tree counts how many elements
-// cover each gap between neighbouring moments (2); one finds whose put was called early enough, which stays so in each smaller
-// part, and one, among those, whose get returned last (3).
+// A part is a range of the moments, and its elements a range of all by return of their puts. A tree counts how many
+// elements cover each gap between neighbouring moments (2); one finds whose put was called early enough, which stays so
+// in each smaller part, and one, among those, whose get returned last (3).
 #include <memory>
 #include <optional>
 #include <span>
@@ -96,8 +96,8 @@ class stack_part {
     std::int32_t got;         // the last moment no later than its get's return
   };
 
-  // A moment twice over: first what is inside until then ends, then what is inside from then on starts, so that there is a gap
-  // between the two.
+  // A moment twice over: first what is inside until then ends, then what is inside from then on starts, so that there
+  // is a gap between the two.
   static std::uint64_t ends(std::uint64_t t) { return 2 * std::min(t, never / 4); }
   static std::uint64_t starts(std::uint64_t t) { return ends(t) + 1; }
 

@@ -26,7 +26,7 @@ struct structure {
     plan p{.threads = threads, .operations = operations, .seed = seed};
     p.most_putters = most_putters, p.most_getters = most_getters;
     p.waits_on_empty = info.empty == ds::emptiness::waits;
-    if (info.order == ds::semantics::quiescently_consistent) p.meet_every = 20;
+    if (info.order == ds::semantics::quiescently_consistent) p.meet_every = 100;
     return p;
   }
 };

@@ -1,4 +1,5 @@
-// Every structure of the registry keeps what its info promises, by two threads and by eight. Longer by hand: checker.run.
+// Every structure of the registry keeps what its info promises, by two threads and by eight. Longer by hand:
+// checker.run.
 #include "checker/structures.hpp"
 
 #include <gtest/gtest.h>

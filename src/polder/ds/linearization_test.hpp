@@ -1,8 +1,8 @@
 #pragma once
 // linearization — whether answers that overlapped in time could have been had one at a time.
 //
-//   paper      Herlihy and Wing, TOPLAS 1990 (linearizability); Wing and Gong, JPDC 1993 (the search); Lowe, CPPE 2017 (what
-//              was tried is remembered)
+//   paper      Herlihy and Wing, TOPLAS 1990 (linearizability); Wing and Gong, JPDC 1993 (the search); Lowe, CPPE 2017
+//              (what was tried is remembered)
 //
 // A Spec is what one thread alone would see:
 //   operation                                   with from and to: when it was called, and when it returned
