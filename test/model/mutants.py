@@ -30,6 +30,11 @@ SUBJECTS = {
     "polder/mem/span_state_model.cpp": ["polder/mem/span_state_model.cpp"],
     "polder/mem/anchor.hpp": ["polder/mem/anchor_model.cpp"],
     "polder/ds/tree/marked_list.hpp": ["polder/ds/tree/marked_list_model.cpp"],
+    "polder/ds/parts/clock.hpp": ["polder/ds/parts/ts_youngest_model.cpp"],
+    "polder/ds/parts/raised.hpp": ["polder/ds/parts/ts_youngest_model.cpp"],
+    "polder/ds/parts/stamped.hpp": ["polder/ds/parts/ts_youngest_model.cpp"],
+    "polder/ds/parts/ts_stack_buffer.hpp": ["polder/ds/parts/ts_youngest_model.cpp"],
+    "polder/ds/parts/ts_youngest.hpp": ["polder/ds/parts/ts_youngest_model.cpp"],
     "polder/heap/lrmalloc/partial_list.hpp": ["polder/heap/lrmalloc/fill_and_flush_model.cpp"],
     "polder/heap/scalloc/span_life.hpp": ["polder/heap/scalloc/span_life_model.cpp"],
     "polder/heap/michael/superblock_heap.hpp": ["polder/heap/michael/superblock_heap_model.cpp"],
@@ -150,6 +155,23 @@ BREAKS += [
     (LIST, "passes a marked node", "if (!pass(p)) break;", ""),
     (LIST, "retires what another unlinked", "      return false;  // sync: list-link", "      {}"),
     (LIST, "who erased it leaves it linked", "find(g, first, key, p);  // which unlinks it", "// which unlinks it"),
+]
+
+TS_BUFFER = "polder/ds/parts/ts_stack_buffer.hpp"
+TS_SEARCH = "polder/ds/parts/ts_youngest.hpp"
+BREAKS += [
+    ("polder/ds/parts/clock.hpp", "a stamp that moved nothing on", "if (next_.cas(to, from + 1, order::relaxed, order::relaxed)) ++to;", "++to;"),
+    ("polder/ds/parts/clock.hpp", "a thread's number is not kept", "    mine.store(at, order::relaxed);\n", ""),
+    (TS_BUFFER, "taken twice", "      if (l.has(taken)) return false;\n", ""),
+    (TS_BUFFER, "takers raise nothing", "    raised_.to(n->number.get());\n", ""),
+    (TS_BUFFER, "the owner does not keep what it stamps", "    g.protect(own, made);\n", ""),
+    (TS_BUFFER, "unlinks below a node that is taken", "if (l.has(taken) || next == nullptr) return;", "if (next == nullptr) return;"),
+    (TS_BUFFER, "unlinks what is inside", "      if (!beyond.has(taken)) return;\n", ""),
+    (TS_SEARCH, "one scan is enough to say that all is empty", "if (!seen && puts == 0) return false;", "return false;"),
+    (TS_SEARCH, "what was put and taken between the scans does not count", "if (!seen && puts == 0)", "if (!seen)"),
+    (TS_SEARCH, "takes the earliest", "!earlier(*latest, *stamp)", "earlier(*latest, *stamp)"),
+    (TS_SEARCH, "does not keep what it chose", "      g.hold(cell.buffer.chosen, n);\n", ""),
+    (TS_SEARCH, "everything is taken at once", "const bool at_once = !stamp || stamp->over_after(now);", "const bool at_once = true;"),
 ]
 
 LIFE = "polder/heap/scalloc/span_life.hpp"

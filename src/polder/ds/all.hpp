@@ -8,6 +8,7 @@
 #include <polder/base/type_list.hpp>
 #include <polder/ds/queue/ms_queue.hpp>
 #include <polder/ds/stack/treiber_stack.hpp>
+#include <polder/ds/stack/ts_stack.hpp>
 #include <polder/ds/tree/abtree.hpp>
 #include <polder/ds/tree/ellen_bst.hpp>
 #include <polder/ds/tree/hash_map.hpp>
@@ -30,9 +31,14 @@ using maps = type_list<          //
     >;
 
 template <class T, class R, class M>
-using collections = type_list<  //
-    ms_queue<T, R, M>,          // queue
-    treiber_stack<T, R, M>      // stack
+using collections = type_list<   //
+    ms_queue<T, R, M>,           // queue
+    treiber_stack<T, R, M>,      // stack
+    ts_stack_atomic<T, R, M>,    // stack
+    ts_stack_cas<T, R, M>,       // stack
+    ts_stack_hardware<T, R, M>,  // stack
+    ts_stack_interval<T, R, M>,  // stack
+    ts_stack_stutter<T, R, M>    // stack
     >;
 
 }  // namespace polder::ds
