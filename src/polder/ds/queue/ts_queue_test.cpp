@@ -15,7 +15,7 @@ POLDER_COLLECTION_SUITE(ts_queue_atomic, ts_queue_atomic);
 POLDER_COLLECTION_SUITE(ts_queue_cas, ts_queue_cas);
 
 TEST(ts_queue, a_delay_is_the_clocks) {
-  smr::debra::domain d;
+  eager::drained<smr::debra> d;
   ts_queue_interval<int, smr::debra> s(d, 500);
   ts_queue_cas<int, smr::debra> c(d, 3);
   EXPECT_TRUE(s.enqueue(1) && s.enqueue(2) && c.enqueue(1) && c.enqueue(2));

@@ -15,7 +15,7 @@ POLDER_COLLECTION_SUITE(ts_stack_atomic, ts_stack_atomic);
 POLDER_COLLECTION_SUITE(ts_stack_cas, ts_stack_cas);
 
 TEST(ts_stack, a_delay_is_the_clocks) {
-  smr::debra::domain d;
+  eager::drained<smr::debra> d;
   ts_stack_interval<int, smr::debra> s(d, 500);
   ts_stack_cas<int, smr::debra> c(d, 3);
   EXPECT_TRUE(s.push(1) && s.push(2) && c.push(1) && c.push(2));
