@@ -63,7 +63,6 @@ class ts_stack_buffer {
       top = youngest(g);
       n->older.store(link(top), order::relaxed);
     } while (!top_.cas(top, n, order::release, order::relaxed));  // sync: structure
-    raised_.set(number);
     node* const under = n->older.load(order::relaxed).pointer();
     if (under != nullptr) tidy(g, under);
   }
