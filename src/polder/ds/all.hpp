@@ -6,6 +6,7 @@
 //
 // A map is a template of key, value and reclaimer; a queue, stack, deque or pool one of element, reclaimer and memory.
 #include <polder/base/type_list.hpp>
+#include <polder/ds/queue/cts_queue.hpp>
 #include <polder/ds/queue/ms_queue.hpp>
 #include <polder/ds/queue/rts_queue.hpp>
 #include <polder/ds/queue/ts_queue.hpp>
@@ -40,6 +41,7 @@ using collections = type_list<   //
     ts_queue_hardware<T, R, M>,  // queue
     ts_queue_interval<T, R, M>,  // queue
     ts_queue_stutter<T, R, M>,   // queue
+    cts_queue<T, R, M>,          // queue
     rts_queue<T, R, M>,          // queue
     treiber_stack<T, R, M>,      // stack
     ts_stack_atomic<T, R, M>,    // stack
