@@ -6,6 +6,7 @@
 //
 // A map is a template of key, value and reclaimer; a queue, stack, deque or pool one of element, reclaimer and memory.
 #include <polder/base/type_list.hpp>
+#include <polder/ds/deque/ts_deque.hpp>
 #include <polder/ds/queue/cts_queue.hpp>
 #include <polder/ds/queue/ms_queue.hpp>
 #include <polder/ds/queue/rts_queue.hpp>
@@ -48,7 +49,12 @@ using collections = type_list<   //
     ts_stack_cas<T, R, M>,       // stack
     ts_stack_hardware<T, R, M>,  // stack
     ts_stack_interval<T, R, M>,  // stack
-    ts_stack_stutter<T, R, M>    // stack
+    ts_stack_stutter<T, R, M>,   // stack
+    ts_deque_atomic<T, R, M>,    // deque
+    ts_deque_cas<T, R, M>,       // deque
+    ts_deque_hardware<T, R, M>,  // deque
+    ts_deque_interval<T, R, M>,  // deque
+    ts_deque_stutter<T, R, M>    // deque
     >;
 
 }  // namespace polder::ds
