@@ -17,6 +17,7 @@
 //
 // Here are the clocks that count; hardware_clock.hpp has those that read the processor's counter.
 #include <cstdint>
+#include <stdexcept>
 #include <string_view>
 
 #include <polder/sync/atomic.hpp>
@@ -69,8 +70,12 @@ class cas_clock {
   using time = span;
   struct beat {};
 
-  // How often a stamp looks at the counter before it moves it on.
-  explicit cas_clock(std::uint64_t delay = 0) noexcept : delay_(delay) {}
+  static constexpr std::uint64_t longest = 1'000'000'000;
+
+  // How often a stamp looks at the counter before it moves it on. Throws std::invalid_argument.
+  explicit cas_clock(std::uint64_t delay = 0) : delay_(delay) {
+    if (delay > longest) throw std::invalid_argument("the delay of a CAS clock is at most 1'000'000'000 looks");
+  }
 
   template <class Cells>
   time stamp(const Cells&, beat&) noexcept {

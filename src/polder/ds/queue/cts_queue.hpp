@@ -78,6 +78,7 @@ class cts_queue : public collection<cts_queue<T, R, Memory>, T, in_node<T>>,
   }
 
   std::optional<kept> remove() {
+    static_cast<void>(guard(domain_));  // a thread's first may throw, which a ticket that was drawn must not see
     const std::uint64_t ticket = tickets_.fetch_add(1, order::relaxed);
     for (unsigned looks = 0; stamps_.load(order::relaxed) <= ticket; ++looks) {
       if (looks >= patience) std::this_thread::yield();

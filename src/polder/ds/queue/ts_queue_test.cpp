@@ -23,6 +23,8 @@ TEST(ts_queue, a_delay_is_the_clocks) {
   EXPECT_EQ(c.dequeue(), 1);
   using queue = ts_queue_interval<int, smr::debra>;
   EXPECT_THROW(queue(d, interval_clock::longest + 1), std::invalid_argument);
+  using counting = ts_queue_cas<int, smr::debra>;
+  EXPECT_THROW(counting(d, cas_clock::longest + 1), std::invalid_argument);
 }
 
 }  // namespace

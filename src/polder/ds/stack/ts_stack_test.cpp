@@ -23,6 +23,8 @@ TEST(ts_stack, a_delay_is_the_clocks) {
   EXPECT_EQ(c.pop(), 2);
   using stack = ts_stack_interval<int, smr::debra>;
   EXPECT_THROW(stack(d, interval_clock::longest + 1), std::invalid_argument);
+  using counting = ts_stack_cas<int, smr::debra>;
+  EXPECT_THROW(counting(d, cas_clock::longest + 1), std::invalid_argument);
 }
 
 }  // namespace
