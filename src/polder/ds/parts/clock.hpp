@@ -11,9 +11,10 @@
 //
 // Against a number from now():
 //   over_after(now)    the put may have ended after now() was called; it did not if this is false
-//   begun_by(now)      the put began before now() returned. What a scan behind now() missed because it was not linked
-//                      yet, and all that is stamped after that, is not begun by now
-// The last is where a clock orders memory: between the link and the stamp on one side, now and the scan on the other.
+//   begun_by(now)      the put drew its stamp before now() returned. It did not if a scan behind now() missed an element of
+//                      an earlier put: one that was not linked yet, or had no stamp yet
+// The last is where a clock orders memory: between link and stamp on one side, now and scan on the other. Neither takes
+// equality for earlier: a put may read what now() read, behind it.
 //
 // Here are the clocks that count; hardware_clock.hpp has those that read the processor's counter.
 #include <cstdint>
@@ -26,15 +27,15 @@ namespace polder::ds {
 
 struct point {
   std::uint64_t at;  // from 1
-  bool begun_by(std::uint64_t now) const noexcept { return at <= now; }
-  bool over_after(std::uint64_t now) const noexcept { return at > now; }
+  bool begun_by(std::uint64_t now) const noexcept { return at < now; }
+  bool over_after(std::uint64_t now) const noexcept { return at >= now; }
   friend bool earlier(point a, point b) noexcept { return a.at < b.at; }
 };
 
 // From `from` to before `to`; overlapping ones have no order.
 struct span {
   std::uint64_t from, to;  // 1 <= from < to
-  bool begun_by(std::uint64_t now) const noexcept { return from <= now; }
+  bool begun_by(std::uint64_t now) const noexcept { return from < now; }
   bool over_after(std::uint64_t now) const noexcept { return to > now; }
   friend bool earlier(span a, span b) noexcept { return a.to <= b.from; }
 };
@@ -52,7 +53,7 @@ class atomic_clock {
   }
   template <class Cells>
   std::uint64_t now(const Cells&) const noexcept {
-    return next_.load(order::acquire) - 1;  // sync: clock-drawn
+    return next_.load(order::acquire);  // sync: clock-drawn
   }
 
  private:
@@ -118,7 +119,7 @@ class stutter_clock {
   }
   template <class Cells>
   std::uint64_t now(const Cells& cells) const noexcept {
-    const std::uint64_t n = latest(cells);
+    const std::uint64_t n = latest(cells) + 1;
     fence(order::seq_cst);  // sync: linked-or-late
     return n;
   }

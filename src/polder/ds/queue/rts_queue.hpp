@@ -97,7 +97,7 @@ class rts_queue : public collection<rts_queue<T, R, Memory>, T, in_node<T>>,
         if (whose != nullptr && (!stamp || (earliest && !earlier(*stamp, *earliest)))) return false;
         buffer::hold(g, p);
         whose = &b, best = p, earliest = stamp;
-        return stamp && stamp->begun_by(ticket);
+        return stamp && stamp->at <= ticket;
       });
       if (whose == nullptr || !whose->take(best)) continue;
       std::optional<kept> e(best.first->element.take());
