@@ -36,6 +36,13 @@ SUBJECTS = {
     "polder/ds/tree/marked_list.hpp": ["polder/ds/tree/marked_list_model.cpp"],
     "polder/ds/parts/exact_scan.hpp": ["polder/ds/parts/exact_scan_model.cpp"],
     "polder/ds/stack/counted_stack.hpp": ["polder/ds/parts/exact_scan_model.cpp"],
+    "polder/ds/parts/clock.hpp": ["polder/ds/parts/ts_oldest_model.cpp", "polder/ds/parts/ts_youngest_model.cpp"],
+    "polder/ds/parts/ts_oldest.hpp": ["polder/ds/parts/ts_oldest_model.cpp"],
+    "polder/ds/parts/ts_queue_buffer.hpp": ["polder/ds/parts/ts_oldest_model.cpp"],
+    "polder/ds/parts/raised.hpp": ["polder/ds/parts/ts_youngest_model.cpp"],
+    "polder/ds/parts/stamped.hpp": ["polder/ds/parts/ts_oldest_model.cpp", "polder/ds/parts/ts_youngest_model.cpp"],
+    "polder/ds/parts/ts_stack_buffer.hpp": ["polder/ds/parts/ts_youngest_model.cpp"],
+    "polder/ds/parts/ts_youngest.hpp": ["polder/ds/parts/ts_youngest_model.cpp"],
     "polder/heap/lrmalloc/partial_list.hpp": ["polder/heap/lrmalloc/fill_and_flush_model.cpp"],
     "polder/heap/scalloc/span_life.hpp": ["polder/heap/scalloc/span_life_model.cpp"],
     "polder/heap/michael/superblock_heap.hpp": ["polder/heap/michael/superblock_heap_model.cpp"],
@@ -185,6 +192,25 @@ SCAN = "polder/ds/parts/exact_scan.hpp"
 BREAKS += [
     (SCAN, "two passes, whatever they saw", "if (e || now == before) return e;", "return e;"),
     (TOP, "all ends are one", "next.is_end() ? next.next_end() : next;", "next;"),
+TS_BUFFER = "polder/ds/parts/ts_stack_buffer.hpp"
+TS_SEARCH = "polder/ds/parts/ts_youngest.hpp"
+    ("polder/ds/parts/clock.hpp", "a stamp that moved nothing on", "if (next_.cas(to, from + 1, order::relaxed, order::relaxed)) ++to;", "++to;"),
+    ("polder/ds/parts/clock.hpp", "what began at the same number began before", "return from < now;", "return from <= now;"),
+    ("polder/ds/parts/clock.hpp", "a thread's number is not kept", "    mine.store(at, order::relaxed);\n", ""),
+    ("polder/ds/parts/ts_queue_buffer.hpp", "two take the same", "return oldest_.cas(now, p.first, order::release, order::relaxed);", "return oldest_.store(p.first, order::release), now != nullptr;"),
+    ("polder/ds/parts/ts_oldest.hpp", "takes what was put behind its scan began", "!earliest->begun_by(now) || ", ""),
+    ("polder/ds/parts/ts_oldest.hpp", "takes the latest", "!earlier(*stamp, *earliest)", "earlier(*stamp, *earliest)"),
+    ("polder/ds/parts/ts_oldest.hpp", "what was taken between the scans does not count", "if (!seen && taken == 0)", "if (!seen)"),
+    (TS_BUFFER, "taken twice", "      if (l.has(taken)) return false;\n", ""),
+    (TS_BUFFER, "takers raise nothing", "    raised_.to(n->number.get());\n", ""),
+    (TS_BUFFER, "the owner does not keep what it stamps", "    g.protect(own, made);\n", ""),
+    (TS_BUFFER, "unlinks below a node that is taken", "if (l.has(taken) || next == nullptr) return;", "if (next == nullptr) return;"),
+    (TS_BUFFER, "unlinks what is inside", "      if (!beyond.has(taken)) return;\n", ""),
+    (TS_SEARCH, "one scan is enough to say that all is empty", "if (!seen && puts == 0) return false;", "return false;"),
+    (TS_SEARCH, "what was put and taken between the scans does not count", "if (!seen && puts == 0)", "if (!seen)"),
+    (TS_SEARCH, "takes the earliest", "!earlier(*latest, *stamp)", "earlier(*latest, *stamp)"),
+    (TS_SEARCH, "does not keep what it chose", "      g.hold(cell.buffer.chosen, n);\n", ""),
+    (TS_SEARCH, "everything is taken at once", "const bool at_once = !stamp || stamp->over_after(now);", "const bool at_once = true;"),
 ]
 
 LIFE = "polder/heap/scalloc/span_life.hpp"
@@ -244,7 +270,15 @@ THIRD_THREADS = ("survives: the looks of a thread that did not pass the barrier 
                  "world, its barrier in the other; what the kernel and the processor have does neither")
 EPOCH, GATE = "polder/smr/epoch/epoch_clock.hpp", "polder/smr/seat_gate.hpp"
 RING = "polder/smr/epoch/token_ring.hpp"
+TS_RAISED = "survives, and may: the models' runs are too short for it: three moves by others between two scans that both miss them"
 SURVIVES = {
+    (TS_BUFFER, "put, order 2: acquire -> relaxed"): TS_RAISED,
+    (TS_BUFFER, "take, order 1: release -> relaxed"): TS_RAISED,
+    (TS_BUFFER, "unlink, order 1: release -> relaxed"): TS_RAISED,
+    (TS_BUFFER, "tidy, order 1: acquire -> relaxed"): TS_RAISED,
+    (TS_BUFFER, "tidy, order 2: release -> relaxed"): TS_RAISED,
+    ("polder/ds/parts/raised.hpp", "to, order 1: release -> relaxed"): TS_RAISED,
+    ("polder/ds/parts/raised.hpp", "before, order 1: acquire -> relaxed"): TS_RAISED,
     (EPOCH, ", order 2: release -> relaxed"): RELEASE_SEQUENCE,
     (EPOCH, ", order 3: release -> relaxed"): RELEASE_SEQUENCE,
     (EPOCH, "before_sweep, order 1: acquire -> relaxed"): THIRD_THREADS,

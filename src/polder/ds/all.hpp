@@ -19,7 +19,12 @@
 #include <polder/ds/stack/ll_ds.hpp>
 #include <polder/ds/stack/lock_based_stack.hpp>
 #include <polder/ds/stack/lru_ds.hpp>
+#include <polder/ds/deque/ts_deque.hpp>
+#include <polder/ds/queue/cts_queue.hpp>
+#include <polder/ds/queue/rts_queue.hpp>
+#include <polder/ds/queue/ts_queue.hpp>
 #include <polder/ds/stack/treiber_stack.hpp>
+#include <polder/ds/stack/ts_stack.hpp>
 #include <polder/ds/tree/abtree.hpp>
 #include <polder/ds/tree/ellen_bst.hpp>
 #include <polder/ds/tree/hash_map.hpp>
@@ -66,7 +71,24 @@ using collections = type_list<           //
     ds_2random<T, R, M>,                 // pool
     dq_1rr<T, R, M>,                     // pool
     ds_1rr<T, R, M>,                     // pool
-    kogan_petrank_queue<T, R, M>         // queue
+    kogan_petrank_queue<T, R, M>,        // queue
+    ts_queue_atomic<T, R, M>,            // queue
+    ts_queue_cas<T, R, M>,               // queue
+    ts_queue_hardware<T, R, M>,          // queue
+    ts_queue_interval<T, R, M>,          // queue
+    ts_queue_stutter<T, R, M>,           // queue
+    cts_queue<T, R, M>,                  // queue
+    rts_queue<T, R, M>,                  // queue
+    ts_stack_atomic<T, R, M>,            // stack
+    ts_stack_cas<T, R, M>,               // stack
+    ts_stack_hardware<T, R, M>,          // stack
+    ts_stack_interval<T, R, M>,          // stack
+    ts_stack_stutter<T, R, M>,           // stack
+    ts_deque_atomic<T, R, M>,            // deque
+    ts_deque_cas<T, R, M>,               // deque
+    ts_deque_hardware<T, R, M>,          // deque
+    ts_deque_interval<T, R, M>,          // deque
+    ts_deque_stutter<T, R, M>            // deque
     >;
 
 }  // namespace polder::ds

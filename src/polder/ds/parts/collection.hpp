@@ -63,17 +63,7 @@ class collection {
   using value_type = T;
 
   // False: it is full, and the value is as it was. Throws std::bad_alloc, or what T's move throws: nothing changed.
-  bool put(T&& value) {
-    kept e = Element::keep(std::move(value));
-    try {
-      if (self().insert(e)) return true;
-    } catch (...) {
-      give_back(e, value);
-      throw;
-    }
-    give_back(e, value);
-    return false;
-  }
+  bool put(T&& value) { return put_at(std::move(value)); }
   bool put(const T& value)
     requires std::is_copy_constructible_v<T>
   {
@@ -81,15 +71,7 @@ class collection {
   }
 
   // Nothing: it is empty. If T's move throws, the element is put back.
-  std::optional<T> get() {
-    if constexpr (throws) {
-      if (box<T>* const b = returned_.take()) return opened(b);
-    }
-    std::optional<kept> e = self().remove();
-    if (!e) return std::nullopt;
-    if constexpr (throws) return opened(Element::box_of(std::move(*e)));
-    else return std::optional<T>(Element::release(std::move(*e)));
-  }
+  std::optional<T> get() { return get_at(); }
 
  protected:
   using kept = typename Element::kept;
@@ -97,6 +79,30 @@ class collection {
 
   collection() = default;
   ~collection() = default;
+
+  // put and get of a structure whose insert and remove are told where.
+  template <class... Where>
+  bool put_at(T&& value, Where... where) {
+    kept e = Element::keep(std::move(value));
+    try {
+      if (self().insert(e, where...)) return true;
+    } catch (...) {
+      give_back(e, value);
+      throw;
+    }
+    give_back(e, value);
+    return false;
+  }
+  template <class... Where>
+  std::optional<T> get_at(Where... where) {
+    if constexpr (throws) {
+      if (box<T>* const b = returned_.take()) return opened(b);
+    }
+    std::optional<kept> e = self().remove(where...);
+    if (!e) return std::nullopt;
+    if constexpr (throws) return opened(Element::box_of(std::move(*e)));
+    else return std::optional<T>(Element::release(std::move(*e)));
+  }
 
  private:
   Self& self() noexcept { return static_cast<Self&>(*this); }

@@ -1,0 +1,44 @@
+// cts_queue under what is asked of every collection, and those of its dequeues that came first.
+#include <polder/ds/queue/cts_queue.hpp>
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include <polder/ds/collection_suite_test.hpp>
+
+namespace polder::ds::collection_suite {
+namespace {
+
+POLDER_COLLECTION_SUITE(cts_queue, cts_queue);
+
+// More threads than processors wait before there is anything; each gets one, and what came and went is reclaimed
+// meanwhile.
+TEST(cts_queue, dequeues_that_outnumber_enqueues_wait_for_them) {
+  constexpr long waiting = 8;
+  eager::region::domain d;
+  cts_queue<long, eager::region> q(d);
+  std::vector<long> got(waiting);
+  std::vector<std::thread> threads;
+  for (long t = 0; t != waiting; ++t) threads.emplace_back([&, t] { got[std::size_t(t)] = q.dequeue().value(); });
+  for (long n = 1; n <= waiting; ++n) q.enqueue(n);
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(std::accumulate(got.begin(), got.end(), 0L), waiting * (waiting + 1) / 2);
+}
+
+TEST(cts_queue, what_does_not_overlap_is_in_order) {
+  eager::region::domain d;
+  cts_queue<long, eager::region> q(d);
+  std::thread([&] { q.enqueue(1); }).join();
+  q.enqueue(2);
+  std::thread([&] {
+    q.enqueue(3);
+    std::thread([&] { q.enqueue(4); }).join();
+  }).join();
+  for (long n = 1; n != 5; ++n) EXPECT_EQ(q.dequeue(), n);
+}
+
+}  // namespace
+}  // namespace polder::ds::collection_suite
