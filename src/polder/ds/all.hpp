@@ -6,6 +6,7 @@
 //
 // A map is a template of key, value and reclaimer; a queue, stack, deque or pool one of element, reclaimer and memory.
 #include <polder/base/type_list.hpp>
+#include <polder/ds/queue/mpsc_list.hpp>
 #include <polder/ds/queue/ms_queue.hpp>
 #include <polder/ds/queue/spsc_ring.hpp>
 #include <polder/ds/stack/treiber_stack.hpp>
@@ -34,6 +35,7 @@ template <class T, class R, class M>
 using collections = type_list<  //
     ms_queue<T, R, M>,          // queue
     spsc_ring<T, R, M>,         // queue
+    mpsc_list<T, R, M>,         // queue
     treiber_stack<T, R, M>      // stack
     >;
 
