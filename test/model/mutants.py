@@ -30,6 +30,7 @@ SUBJECTS = {
     "polder/mem/span_state_model.cpp": ["polder/mem/span_state_model.cpp"],
     "polder/mem/anchor.hpp": ["polder/mem/anchor_model.cpp"],
     "polder/ds/tree/marked_list.hpp": ["polder/ds/tree/marked_list_model.cpp"],
+    "polder/ds/queue/vyukov_ring.hpp": ["polder/ds/queue/vyukov_ring_model.cpp"],
     "polder/heap/lrmalloc/partial_list.hpp": ["polder/heap/lrmalloc/fill_and_flush_model.cpp"],
     "polder/heap/scalloc/span_life.hpp": ["polder/heap/scalloc/span_life_model.cpp"],
     "polder/heap/michael/superblock_heap.hpp": ["polder/heap/michael/superblock_heap_model.cpp"],
@@ -152,6 +153,13 @@ BREAKS += [
     (LIST, "who erased it leaves it linked", "find(g, first, key, p);  // which unlinks it", "// which unlinks it"),
 ]
 
+RING_OF_TURNS = "polder/ds/queue/vyukov_ring.hpp"
+BREAKS += [
+    (RING_OF_TURNS, "two putters take one cell", "if (!tail_.cas(at, at + 1, order::relaxed, order::relaxed)) continue;", "tail_.store(at + 1, order::relaxed);"),
+    (RING_OF_TURNS, "two getters take one cell", "if (!head_.cas(at, at + 1, order::relaxed, order::relaxed)) continue;", "head_.store(at + 1, order::relaxed);"),
+    (RING_OF_TURNS, "filled before the element is there", "        c.element.put(std::move(e));\n        c.turn.store(at + 1, order::release);  // sync: ring-filled\n", "        c.turn.store(at + 1, order::release);\n        c.element.put(std::move(e));\n"),
+]
+
 LIFE = "polder/heap/scalloc/span_life.hpp"
 BREAKS += [
     (LIFE, "a put outside the lock", "      if (moved && !frees) l.sets[s.cls.load(order::relaxed)].put(s, l.generation.get());\n      Locks::unlock(l.lock);\n",
@@ -204,6 +212,8 @@ RELEASE_SEQUENCE = ("survives: Relacy has the release sequences of C++11, in whi
                     "C++20's do not")
 THIRD_THREADS = ("survives: the looks of a thread that did not pass the barrier itself. The model's light fence orders them in one "
                  "world, its barrier in the other; what the kernel and the processor have does neither")
+MADE_ANEW = ("survives: an element is made anew in its cell, which the model checker takes for another variable than the one "
+             "that was taken there")
 EPOCH, GATE = "polder/smr/epoch/epoch_clock.hpp", "polder/smr/seat_gate.hpp"
 RING = "polder/smr/epoch/token_ring.hpp"
 SURVIVES = {
@@ -245,6 +255,8 @@ SURVIVES = {
         "survives: for the span before, whose end it overwrites; as above, of C++11's release sequences",
     (REQUEST, "help, order 7: release -> relaxed"):
         "survives: needed when a helper answers a second request while a third thread looks at the first, more than a model takes",
+    (RING_OF_TURNS, "insert, order 1: acquire -> relaxed"): MADE_ANEW,
+    (RING_OF_TURNS, "remove, order 2: release -> relaxed"): MADE_ANEW,
     ("polder/sync/lab_state.hpp", "try_claim, order 1: acquire -> relaxed"):
         "survives, and may: the heavy fence that follows is an acquire fence; the order is there for the reader",
 }

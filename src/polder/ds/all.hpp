@@ -9,6 +9,7 @@
 #include <polder/ds/queue/mpsc_list.hpp>
 #include <polder/ds/queue/ms_queue.hpp>
 #include <polder/ds/queue/spsc_ring.hpp>
+#include <polder/ds/queue/vyukov_ring.hpp>
 #include <polder/ds/stack/treiber_stack.hpp>
 #include <polder/ds/tree/abtree.hpp>
 #include <polder/ds/tree/ellen_bst.hpp>
@@ -34,6 +35,7 @@ using maps = type_list<          //
 template <class T, class R, class M>
 using collections = type_list<  //
     ms_queue<T, R, M>,          // queue
+    vyukov_ring<T, R, M>,       // queue
     spsc_ring<T, R, M>,         // queue
     mpsc_list<T, R, M>,         // queue
     treiber_stack<T, R, M>      // stack
