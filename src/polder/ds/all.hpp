@@ -6,6 +6,7 @@
 //
 // A map is a template of key, value and reclaimer; a queue, stack, deque or pool one of element, reclaimer and memory.
 #include <polder/base/type_list.hpp>
+#include <polder/ds/queue/faa_queue.hpp>
 #include <polder/ds/queue/mpsc_list.hpp>
 #include <polder/ds/queue/ms_queue.hpp>
 #include <polder/ds/queue/spsc_ring.hpp>
@@ -38,6 +39,7 @@ using collections = type_list<  //
     vyukov_ring<T, R, M>,       // queue
     spsc_ring<T, R, M>,         // queue
     mpsc_list<T, R, M>,         // queue
+    faa_queue<T, R, M>,         // queue
     treiber_stack<T, R, M>      // stack
     >;
 
