@@ -33,5 +33,12 @@ TEST(faa_queue, many_segments_go_by) {
   }
 }
 
+TEST(faa_queue, threads_that_are_taken_off_inside_lose_nothing) {
+  eager::drained<smr::debra> d;
+  faa_queue<hesitant, smr::debra> q(d);
+  EXPECT_TRUE(in_order_of_putters(q, 2, 2, 2'000));
+  EXPECT_FALSE(q.dequeue().has_value());
+}
+
 }  // namespace
 }  // namespace polder::ds::collection_suite

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <polder/ds/collection_suite_test.hpp>
+#include <polder/ds/producers_test.hpp>
 
 namespace polder::ds::collection_suite {
 namespace {
@@ -51,6 +52,12 @@ TEST(vyukov_ring, a_capacity_that_cannot_be_is_refused) {
   };
   EXPECT_EQ(says(0), "vyukov-ring: the capacity must be at least 1");
   EXPECT_EQ(says((std::size_t{1} << 30) + 1), "vyukov-ring: the capacity must be at most 2^30, not 1073741825");
+}
+
+TEST(vyukov_ring, threads_that_are_taken_off_inside_lose_nothing) {
+  vyukov_ring<hesitant, smr::leaky> q(8);
+  EXPECT_TRUE(in_order_of_putters(q, 2, 2, 2'000));
+  EXPECT_FALSE(q.dequeue().has_value());
 }
 
 }  // namespace
