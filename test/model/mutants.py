@@ -30,6 +30,7 @@ SUBJECTS = {
     "polder/mem/span_state_model.cpp": ["polder/mem/span_state_model.cpp"],
     "polder/mem/anchor.hpp": ["polder/mem/anchor_model.cpp"],
     "polder/ds/tree/marked_list.hpp": ["polder/ds/tree/marked_list_model.cpp"],
+    "polder/ds/parts/index_ring.hpp": ["polder/ds/parts/index_ring_model.cpp"],
     "polder/ds/queue/vyukov_ring.hpp": ["polder/ds/queue/vyukov_ring_model.cpp"],
     "polder/heap/lrmalloc/partial_list.hpp": ["polder/heap/lrmalloc/fill_and_flush_model.cpp"],
     "polder/heap/scalloc/span_life.hpp": ["polder/heap/scalloc/span_life_model.cpp"],
@@ -158,6 +159,16 @@ BREAKS += [
     (RING_OF_TURNS, "two putters take one cell", "if (!tail_.cas(at, at + 1, order::relaxed, order::relaxed)) continue;", "tail_.store(at + 1, order::relaxed);"),
     (RING_OF_TURNS, "two getters take one cell", "if (!head_.cas(at, at + 1, order::relaxed, order::relaxed)) continue;", "head_.store(at + 1, order::relaxed);"),
     (RING_OF_TURNS, "filled before the element is there", "        c.element.put(std::move(e));\n        c.turn.store(at + 1, order::release);  // sync: ring-filled\n", "        c.turn.store(at + 1, order::release);\n        c.element.put(std::move(e));\n"),
+]
+
+INDICES = "polder/ds/parts/index_ring.hpp"
+BREAKS += [
+    (INDICES, "a get marks nothing unsafe", ": entry(cycle_of(now), false, index_of(now));", ": entry(cycle_of(now), true, index_of(now));"),
+    (INDICES, "a put uses what is unsafe", "(is_safe(now) || head_.load(order::seq_cst) <= t)", "true"),
+    (INDICES, "a get that comes first leaves no cycle", "index_of(now) == none() ? entry(cycle(t), is_safe(now), none())", "index_of(now) == none() ? now"),
+    (INDICES, "a put does not set the threshold", "          misses_left_.store(most_misses_, order::seq_cst);", "          static_cast<void>(0);"),
+    (INDICES, "gives up at once", "if (misses_left_.fetch_sub(1, order::seq_cst) <= 0) return none();", "return none();"),
+    (INDICES, "takes by a store", "return index_of(e.fetch_or(none(), order::seq_cst));", "return e.store(entry(0, true, none()), order::seq_cst), index_of(now);"),
 ]
 
 LIFE = "polder/heap/scalloc/span_life.hpp"

@@ -9,6 +9,7 @@
 #include <polder/ds/queue/faa_queue.hpp>
 #include <polder/ds/queue/mpsc_list.hpp>
 #include <polder/ds/queue/ms_queue.hpp>
+#include <polder/ds/queue/scq_ring.hpp>
 #include <polder/ds/queue/spsc_ring.hpp>
 #include <polder/ds/queue/vyukov_ring.hpp>
 #include <polder/ds/stack/treiber_stack.hpp>
@@ -40,6 +41,7 @@ using collections = type_list<  //
     spsc_ring<T, R, M>,         // queue
     mpsc_list<T, R, M>,         // queue
     faa_queue<T, R, M>,         // queue
+    scq_ring<T, R, M>,          // queue
     treiber_stack<T, R, M>      // stack
     >;
 
