@@ -9,6 +9,7 @@
 #include <polder/ds/queue/faa_queue.hpp>
 #include <polder/ds/queue/mpsc_list.hpp>
 #include <polder/ds/queue/ms_queue.hpp>
+#include <polder/ds/queue/per_producer_queue.hpp>
 #include <polder/ds/queue/scq_ring.hpp>
 #include <polder/ds/queue/spsc_ring.hpp>
 #include <polder/ds/queue/vyukov_ring.hpp>
@@ -35,14 +36,15 @@ using maps = type_list<          //
     >;
 
 template <class T, class R, class M>
-using collections = type_list<  //
-    ms_queue<T, R, M>,          // queue
-    vyukov_ring<T, R, M>,       // queue
-    spsc_ring<T, R, M>,         // queue
-    mpsc_list<T, R, M>,         // queue
-    faa_queue<T, R, M>,         // queue
-    scq_ring<T, R, M>,          // queue
-    treiber_stack<T, R, M>      // stack
+using collections = type_list<    //
+    ms_queue<T, R, M>,            // queue
+    vyukov_ring<T, R, M>,         // queue
+    spsc_ring<T, R, M>,           // queue
+    mpsc_list<T, R, M>,           // queue
+    faa_queue<T, R, M>,           // queue
+    scq_ring<T, R, M>,            // queue
+    per_producer_queue<T, R, M>,  // queue
+    treiber_stack<T, R, M>        // stack
     >;
 
 }  // namespace polder::ds
