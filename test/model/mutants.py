@@ -30,6 +30,7 @@ SUBJECTS = {
     "polder/mem/span_state_model.cpp": ["polder/mem/span_state_model.cpp"],
     "polder/mem/anchor.hpp": ["polder/mem/anchor_model.cpp"],
     "polder/ds/tree/marked_list.hpp": ["polder/ds/tree/marked_list_model.cpp"],
+    "polder/ds/parts/sleepers.hpp": ["polder/ds/parts/sleepers_model.cpp"],
     "polder/ds/parts/index_ring.hpp": ["polder/ds/parts/index_ring_model.cpp"],
     "polder/ds/queue/vyukov_ring.hpp": ["polder/ds/queue/vyukov_ring_model.cpp"],
     "polder/heap/lrmalloc/partial_list.hpp": ["polder/heap/lrmalloc/fill_and_flush_model.cpp"],
@@ -169,6 +170,15 @@ BREAKS += [
     (INDICES, "a put does not set the threshold", "          misses_left_.store(most_misses_, order::seq_cst);", "          static_cast<void>(0);"),
     (INDICES, "gives up at once", "if (misses_left_.fetch_sub(1, order::seq_cst) <= 0) return none();", "return none();"),
     (INDICES, "takes by a store", "return index_of(e.fetch_or(none(), order::seq_cst));", "return e.store(entry(0, true, none()), order::seq_cst), index_of(now);"),
+]
+
+SLEEPERS = "polder/ds/parts/sleepers.hpp"
+BREAKS += [
+    (SLEEPERS, "no fence before the look for who waits", "    fence(order::seq_cst);\n    if", "    if"),
+    (SLEEPERS, "no fence before the look for the thing", "    fence(order::seq_cst);\n    return", "    return"),
+    (SLEEPERS, "an event that is not counted", "    event_.fetch_add(1, order::release);  // sync: sleep-event\n", ""),
+    (SLEEPERS, "nobody is woken", "    wake(word());", "    (void)wake;"),
+    (SLEEPERS, "waits unseen", "    waiting_.fetch_add(1, order::relaxed);\n", ""),
 ]
 
 LIFE = "polder/heap/scalloc/span_life.hpp"
