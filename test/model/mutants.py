@@ -32,6 +32,7 @@ SUBJECTS = {
     "polder/ds/tree/marked_list.hpp": ["polder/ds/tree/marked_list_model.cpp"],
     "polder/ds/parts/sleepers.hpp": ["polder/ds/parts/sleepers_model.cpp"],
     "polder/ds/parts/index_ring.hpp": ["polder/ds/parts/index_ring_model.cpp"],
+    "polder/ds/queue/mpsc_list.hpp": ["polder/ds/queue/mpsc_list_model.cpp"],
     "polder/ds/queue/vyukov_ring.hpp": ["polder/ds/queue/vyukov_ring_model.cpp"],
     "polder/heap/lrmalloc/partial_list.hpp": ["polder/heap/lrmalloc/fill_and_flush_model.cpp"],
     "polder/heap/scalloc/span_life.hpp": ["polder/heap/scalloc/span_life_model.cpp"],
@@ -179,6 +180,11 @@ BREAKS += [
     (SLEEPERS, "an event that is not counted", "    event_.fetch_add(1, order::release);  // sync: sleep-event\n", ""),
     (SLEEPERS, "nobody is woken", "    wake(word());", "    (void)wake;"),
     (SLEEPERS, "waits unseen", "    waiting_.fetch_add(1, order::relaxed);\n", ""),
+]
+
+BREAKS += [
+    ("polder/ds/queue/mpsc_list.hpp", "an exchange in two steps", "last_.exchange(n, order::acq_rel);", "last_.load(order::acquire); last_.store(n, order::release);"),
+    ("polder/ds/queue/mpsc_list.hpp", "linked before the exchange", "before->next.store(n, order::release);", "static_cast<void>(before);"),
 ]
 
 LIFE = "polder/heap/scalloc/span_life.hpp"

@@ -68,8 +68,8 @@ int main() {
   bool ok = true;
   ok &= passes<handing_round<2, 1>>(
       {.title = "index_ring: two hand round", .how = search::bounded, .floor = 100, .switches = 2});
-  ok &= passes<handing_round<2, 2>>({.title = "index_ring: two hand round, twice", .executions = 20'000});
-  ok &= passes<handing_round<3, 1>>({.title = "index_ring: three hand round", .executions = 20'000});
-  ok &= passes<coming_and_going>({.title = "index_ring: coming and going", .executions = 20'000});
+  ok &= passes<handing_round<2, 2>>({.title = "index_ring: two hand round, twice", .executions = 6'000});
+  ok &= passes<handing_round<3, 1>>({.title = "index_ring: three hand round", .executions = 6'000});
+  ok &= passes<coming_and_going>({.title = "index_ring: coming and going", .executions = 6'000});
   return ok ? 0 : 1;
 }
