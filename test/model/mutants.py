@@ -43,6 +43,10 @@ SUBJECTS = {
     "polder/ds/parts/stamped.hpp": ["polder/ds/parts/ts_oldest_model.cpp", "polder/ds/parts/ts_youngest_model.cpp"],
     "polder/ds/parts/ts_stack_buffer.hpp": ["polder/ds/parts/ts_youngest_model.cpp"],
     "polder/ds/parts/ts_youngest.hpp": ["polder/ds/parts/ts_youngest_model.cpp"],
+    "polder/ds/parts/sleepers.hpp": ["polder/ds/parts/sleepers_model.cpp"],
+    "polder/ds/parts/index_ring.hpp": ["polder/ds/parts/index_ring_model.cpp"],
+    "polder/ds/queue/mpsc_list.hpp": ["polder/ds/queue/mpsc_list_model.cpp"],
+    "polder/ds/queue/vyukov_ring.hpp": ["polder/ds/queue/vyukov_ring_model.cpp"],
     "polder/heap/lrmalloc/partial_list.hpp": ["polder/heap/lrmalloc/fill_and_flush_model.cpp"],
     "polder/heap/scalloc/span_life.hpp": ["polder/heap/scalloc/span_life_model.cpp"],
     "polder/heap/michael/superblock_heap.hpp": ["polder/heap/michael/superblock_heap_model.cpp"],
@@ -211,6 +215,25 @@ TS_SEARCH = "polder/ds/parts/ts_youngest.hpp"
     (TS_SEARCH, "takes the earliest", "!earlier(*latest, *stamp)", "earlier(*latest, *stamp)"),
     (TS_SEARCH, "does not keep what it chose", "      g.hold(cell.buffer.chosen, n);\n", ""),
     (TS_SEARCH, "everything is taken at once", "const bool at_once = !stamp || stamp->over_after(now);", "const bool at_once = true;"),
+RING_OF_TURNS = "polder/ds/queue/vyukov_ring.hpp"
+    (RING_OF_TURNS, "two putters take one cell", "if (!tail_.cas(at, at + 1, order::relaxed, order::relaxed)) continue;", "tail_.store(at + 1, order::relaxed);"),
+    (RING_OF_TURNS, "two getters take one cell", "if (!head_.cas(at, at + 1, order::relaxed, order::relaxed)) continue;", "head_.store(at + 1, order::relaxed);"),
+    (RING_OF_TURNS, "filled before the element is there", "        c.element.put(std::move(e));\n        c.turn.store(at + 1, order::release);  // sync: ring-filled\n", "        c.turn.store(at + 1, order::release);\n        c.element.put(std::move(e));\n"),
+INDICES = "polder/ds/parts/index_ring.hpp"
+    (INDICES, "a get marks nothing unsafe", ": entry(cycle_of(now), false, index_of(now));", ": entry(cycle_of(now), true, index_of(now));"),
+    (INDICES, "a put uses what is unsafe", "(is_safe(now) || head_.load(order::seq_cst) <= t)", "true"),
+    (INDICES, "a get that comes first leaves no cycle", "index_of(now) == none() ? entry(cycle(t), is_safe(now), none())", "index_of(now) == none() ? now"),
+    (INDICES, "a put does not set the threshold", "          misses_left_.store(most_misses_, order::seq_cst);", "          static_cast<void>(0);"),
+    (INDICES, "gives up at once", "if (misses_left_.fetch_sub(1, order::seq_cst) <= 0) return none();", "return none();"),
+    (INDICES, "takes by a store", "return index_of(e.fetch_or(none(), order::seq_cst));", "return e.store(entry(0, true, none()), order::seq_cst), index_of(now);"),
+SLEEPERS = "polder/ds/parts/sleepers.hpp"
+    (SLEEPERS, "no fence before the look for who waits", "    fence(order::seq_cst);\n    if", "    if"),
+    (SLEEPERS, "no fence before the look for the thing", "    fence(order::seq_cst);\n    return", "    return"),
+    (SLEEPERS, "an event that is not counted", "    event_.fetch_add(1, order::release);  // sync: sleep-event\n", ""),
+    (SLEEPERS, "nobody is woken", "    wake(word());", "    (void)wake;"),
+    (SLEEPERS, "waits unseen", "    waiting_.fetch_add(1, order::relaxed);\n", ""),
+    ("polder/ds/queue/mpsc_list.hpp", "an exchange in two steps", "last_.exchange(n, order::acq_rel);", "last_.load(order::acquire); last_.store(n, order::release);"),
+    ("polder/ds/queue/mpsc_list.hpp", "linked before the exchange", "before->next.store(n, order::release);", "static_cast<void>(before);"),
 ]
 
 LIFE = "polder/heap/scalloc/span_life.hpp"
@@ -268,6 +291,10 @@ FREEZES = "survives, and may: what is frozen was acquired when it was read, and 
 COVERED = "survives, and may: the seq_cst fence that follows is an acquire fence; the order is there for the reader"
 THIRD_THREADS = ("survives: the looks of a thread that did not pass the barrier itself. The model's light fence orders them in one "
                  "world, its barrier in the other; what the kernel and the processor have does neither")
+ONE_ORDER = ("survives: the threshold's argument counts steps of all threads in one order; what breaks it takes more failed gets "
+             "than a model takes")
+MADE_ANEW = ("survives: an element is made anew in its cell, which the model checker takes for another variable than the one "
+             "that was taken there")
 EPOCH, GATE = "polder/smr/epoch/epoch_clock.hpp", "polder/smr/seat_gate.hpp"
 RING = "polder/smr/epoch/token_ring.hpp"
 TS_RAISED = "survives, and may: the models' runs are too short for it: three moves by others between two scans that both miss them"
@@ -337,6 +364,18 @@ SURVIVES = {
     (REQUEST, "help, order 5: acquire -> relaxed"): COVERED,
     (REQUEST, "help, order 7: release -> relaxed"):
         "survives: needed when a helper answers a second request while a third thread looks at the first, more than a model takes",
+    ("polder/ds/queue/mpsc_list.hpp", "insert, order 1: acq_rel -> relaxed"):
+        "survives: the null of the node before is stored when it is made, and the model checker takes stores as they are executed",
+    (INDICES, "put, order 1: seq_cst -> relaxed"): ONE_ORDER,
+    (INDICES, "put, order 2: seq_cst -> relaxed"): ONE_ORDER,
+    (INDICES, "put, order 3: seq_cst -> relaxed"): ONE_ORDER,
+    (INDICES, "put, order 5: seq_cst -> relaxed"): ONE_ORDER,
+    (INDICES, "put, order 6: seq_cst -> relaxed"): ONE_ORDER,
+    (INDICES, "put, order 7: seq_cst -> relaxed"): ONE_ORDER,
+    (INDICES, "get, order 1: seq_cst -> relaxed"): ONE_ORDER,
+    (INDICES, "get, order 2: seq_cst -> relaxed"): ONE_ORDER,
+    (RING_OF_TURNS, "insert, order 1: acquire -> relaxed"): MADE_ANEW,
+    (RING_OF_TURNS, "remove, order 2: release -> relaxed"): MADE_ANEW,
     ("polder/sync/lab_state.hpp", "try_claim, order 1: acquire -> relaxed"):
         "survives, and may: the heavy fence that follows is an acquire fence; the order is there for the reader",
 }

@@ -23,6 +23,12 @@
 #include <polder/ds/queue/cts_queue.hpp>
 #include <polder/ds/queue/rts_queue.hpp>
 #include <polder/ds/queue/ts_queue.hpp>
+#include <polder/ds/queue/faa_queue.hpp>
+#include <polder/ds/queue/mpsc_list.hpp>
+#include <polder/ds/queue/per_producer_queue.hpp>
+#include <polder/ds/queue/scq_ring.hpp>
+#include <polder/ds/queue/spsc_ring.hpp>
+#include <polder/ds/queue/vyukov_ring.hpp>
 #include <polder/ds/stack/treiber_stack.hpp>
 #include <polder/ds/stack/ts_stack.hpp>
 #include <polder/ds/tree/abtree.hpp>
@@ -88,7 +94,13 @@ using collections = type_list<           //
     ts_deque_cas<T, R, M>,               // deque
     ts_deque_hardware<T, R, M>,          // deque
     ts_deque_interval<T, R, M>,          // deque
-    ts_deque_stutter<T, R, M>            // deque
+    ts_deque_stutter<T, R, M>,           // deque
+    vyukov_ring<T, R, M>,                // queue
+    spsc_ring<T, R, M>,                  // queue
+    mpsc_list<T, R, M>,                  // queue
+    faa_queue<T, R, M>,                  // queue
+    scq_ring<T, R, M>,                   // queue
+    per_producer_queue<T, R, M>          // queue
     >;
 
 }  // namespace polder::ds

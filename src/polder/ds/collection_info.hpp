@@ -41,6 +41,8 @@ struct collection_info {
   std::string_view putters;        // progress of put: begins with wait-free, lock-free, blocking
   std::string_view getters;        // progress of get
   std::string_view capacity = {};  // in words; empty: unbounded
+  unsigned most_putters = 0;       // at once, one after the other as many as you like; 0: any number
+  unsigned most_getters = 0;       // the same
   std::string_view paper;
   int year;
   std::string_view parameters = {};  // besides element, reclaimer and memory; empty: none

@@ -76,6 +76,7 @@ int main() {
             .text("capacity", i.capacity)
             .text("paper", i.paper);
         out.number("year", i.year).text("parameters", i.parameters);
+        out.number("most_putters", i.most_putters).number("most_getters", i.most_getters);
         constexpr std::string_view needs[] = {"none", "pointer", "region"};
         out.text("needs", needs[unsigned(i.protection)]).flag("restarts", false).close('}');
       });

@@ -12,8 +12,12 @@ namespace polder::os {
 // Sleeps while the word is `seen`, until it is woken; may return for no reason.
 void sleep_on(const void* word, std::uint32_t seen) noexcept;
 
-// Wakes one that sleeps on the word.
+// The same, until a time of CLOCK_MONOTONIC in nanoseconds at the latest. False: that time has come.
+bool sleep_on_until(const void* word, std::uint32_t seen, std::int64_t time) noexcept;
+
+// Wakes one that sleeps on the word, or all.
 void wake_one(const void* word) noexcept;
+void wake_all(const void* word) noexcept;
 
 // The calling thread, while it lives and in its child after a fork: no other thread of the process has the same.
 // Taken from the address of its thread block, a multiple of 64: two that are 2^36 bytes apart would be alike.

@@ -21,6 +21,15 @@ TEST(futex, does_not_sleep_on_another_value) {
   EXPECT_EQ(77, errno);
 }
 
+TEST(futex, sleeps_until_a_time_or_not_at_all) {
+  const std::uint32_t word = 3;
+  errno = 77;
+  EXPECT_FALSE(sleep_on_until(&word, 3, 1));  // long ago
+  EXPECT_TRUE(sleep_on_until(&word, 4, std::int64_t{1} << 62));
+  wake_all(&word);
+  EXPECT_EQ(77, errno);
+}
+
 TEST(futex, a_lock_that_threads_sleep_on) {
   owned_lock l;
   int count = 0;

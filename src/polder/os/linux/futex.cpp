@@ -1,6 +1,9 @@
 #include <linux/futex.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+
+#include <climits>
 
 #include <polder/os/errno_keeper.hpp>
 #include <polder/os/futex.hpp>
@@ -13,9 +16,27 @@ void sleep_on(const void* word, std::uint32_t seen) noexcept {
   if (slept != 0 && errno != EAGAIN && errno != EINTR) ::syscall(SYS_sched_yield);
 }
 
+bool sleep_on_until(const void* word, std::uint32_t seen, std::int64_t time) noexcept {
+  const errno_keeper keep;
+  const timespec until{time_t(time / 1'000'000'000), long(time % 1'000'000'000)};
+  const long slept =
+      ::syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, seen, &until, nullptr, FUTEX_BITSET_MATCH_ANY);
+  if (slept == 0 || errno == EAGAIN || errno == EINTR) return true;
+  if (errno == ETIMEDOUT) return false;
+  ::syscall(SYS_sched_yield);
+  timespec now;
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec < time;
+}
+
 void wake_one(const void* word) noexcept {
   const errno_keeper keep;
   ::syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+void wake_all(const void* word) noexcept {
+  const errno_keeper keep;
+  ::syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
 
 }  // namespace polder::os

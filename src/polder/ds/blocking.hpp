@@ -1,0 +1,199 @@
+#pragma once
+// blocking — a collection whose users may wait: for an element, for room, until a time, and for the end.
+//
+//   blocking<ms_queue<job, R>> jobs(domain);
+//   jobs.put(…);                                     // as the collection's own; false, too, once it is closed
+//   while (auto j = jobs.wait_get()) …               // nothing: it is closed, and empty for ever
+//   jobs.close();                                    // from here on put refuses, and get drains
+//
+//   paper      none; who sleeps and who wakes: parts/sleepers.hpp
+//   progress   blocking where it says wait; else the collection's own, and close() does not wait
+//   in malloc  no
+//
+// While nobody waits, put and get make no system call: besides the collection's work put makes two fetch-and-adds on a word
+// that few threads share, and a fence; get makes a fence where the collection is bounded or its emptiness may err.
+//
+// Sleeping is os/futex.hpp's, not std::atomic's wait: that has no time to end at.
+//
+// States. An arrow is one store.
+//
+//     open ── close() ──▶ closed, puts under way ──(the last of them ends)──▶ closed ──(get finds nothing)──▶ over
+//
+// A put says where it is under way before it looks whether it is closed, and close() stores before a getter looks for puts
+// under way: one of the two sees the other. So what a put that returned true has put is got before anybody hears it is over.
+#include <sched.h>
+
+#include <array>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include <polder/base/config.hpp>
+#include <polder/ds/collection_info.hpp>
+#include <polder/ds/parts/patience.hpp>
+#include <polder/ds/parts/sleepers.hpp>
+#include <polder/os/futex.hpp>
+#include <polder/sync/atomic.hpp>
+
+namespace polder::ds {
+
+template <class C>
+class blocking {
+ public:
+  using value_type = typename C::value_type;
+  static constexpr collection_info info = C::info;
+  static_assert(info.empty != emptiness::waits);
+
+  // What the collection's constructor takes, and throws.
+  template <class... Arguments>
+  explicit blocking(Arguments&&... arguments)
+    requires std::constructible_from<C, Arguments...>
+      : of_(std::forward<Arguments>(arguments)...) {}
+  blocking(const blocking&) = delete;
+  blocking& operator=(const blocking&) = delete;
+
+  // False: it is full or closed, and the value is as it was. Throws what the collection's put throws.
+  bool put(value_type&& value) {
+    {
+      const under_way here(*this);
+      if (closed() || !of_.put(std::move(value))) return false;
+    }
+    getters_.happened(os::wake_one);
+    if constexpr (bounded) putters_.happened(os::wake_one);  // see parts/sleepers.hpp: full may err
+    return true;
+  }
+  bool put(const value_type& value)
+    requires std::is_copy_constructible_v<value_type>
+  {
+    return put(value_type(value));
+  }
+
+  // Waits while it is full. False: it is closed, and the value is as it was.
+  bool wait_put(value_type&& value) {
+    for (patience p; p.more();) {
+      if (put(std::move(value))) return true;
+    }
+    for (visit here(putters_); !closed(); here.sleep(forever)) {
+      if (put(std::move(value))) return true;
+    }
+    return false;
+  }
+
+  // Nothing: it is empty.
+  std::optional<value_type> get() {
+    std::optional<value_type> e;
+    try {
+      e = of_.get();
+    } catch (...) {
+      getters_.happened(os::wake_one);  // the element is inside again
+      throw;
+    }
+    if (!e) return e;
+    if constexpr (bounded) putters_.happened(os::wake_one);
+    if constexpr (info.empty == emptiness::may_err) getters_.happened(os::wake_one);
+    return e;
+  }
+
+  // Waits while it is empty. Nothing: it is closed, and all has been got.
+  std::optional<value_type> wait_get() { return get_by(forever); }
+
+  // The same, until a time at the latest. Nothing: that time has come, or it is closed and all has been got.
+  template <class Duration>
+  std::optional<value_type> get_until(std::chrono::time_point<std::chrono::steady_clock, Duration> time) {
+    return get_by(std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count());
+  }
+  template <class Rep, class Period>
+  std::optional<value_type> get_for(std::chrono::duration<Rep, Period> duration) {
+    using seconds = std::chrono::duration<double>;
+    if (seconds(duration) >= seconds(1e9)) return wait_get();  // thirty years, which as nanoseconds may be too many
+    return get_until(std::chrono::steady_clock::now() +
+                     std::chrono::duration_cast<std::chrono::nanoseconds>(duration));
+  }
+
+  // From here on nobody puts. Whoever waits hears of it. May be called again.
+  void close() noexcept {
+    closed_.store(true,
+                  order::seq_cst);  // sync: put-or-closed: store of closed_, a getter's look at puts under way
+    getters_.happened(os::wake_all);
+    putters_.happened(os::wake_all);
+  }
+  bool closed() const noexcept {
+    return closed_.load(order::seq_cst);  // sync: put-or-closed: store of what is under way, load of closed_
+  }
+
+ private:
+  static constexpr bool bounded = !C::info.capacity.empty();
+  static constexpr std::int64_t forever = std::numeric_limits<std::int64_t>::max();
+
+  // How many puts are under way, of some of the threads.
+  struct alignas(false_sharing_range) share {
+    atomic<std::uint32_t> puts;
+  };
+  static constexpr std::size_t shares = 16;
+
+  class under_way {
+   public:
+    explicit under_way(blocking& b) noexcept : mine_(b.shares_[os::thread_mark() * 0x9e3779b1u >> 28]) {
+      mine_.puts.fetch_add(1, order::seq_cst);  // sync: put-or-closed: store of what is under way, load of closed_
+    }
+    ~under_way() { mine_.puts.fetch_sub(1, order::release); }  // sync: put-ended
+    under_way(const under_way&) = delete;
+    under_way& operator=(const under_way&) = delete;
+
+   private:
+    share& mine_;
+  };
+
+  class visit {
+   public:
+    explicit visit(sleepers& s) noexcept : at_(s), key_(s.come()) {}
+    ~visit() { at_.go(); }
+    visit(const visit&) = delete;
+    visit& operator=(const visit&) = delete;
+
+    // False: the time has come. Whoever comes back looks once more in any case: the wake may have been for it.
+    bool sleep(std::int64_t until) noexcept {
+      bool in_time = true;
+      if (until == forever) os::sleep_on(at_.word(), key_);
+      else in_time = os::sleep_on_until(at_.word(), key_, until);
+      key_ = at_.again();
+      return in_time;
+    }
+
+   private:
+    sleepers& at_;
+    sleepers::key key_;
+  };
+
+  std::optional<value_type> get_by(std::int64_t time) {
+    for (patience p; p.more();) {
+      if (auto e = get()) return e;
+    }
+    for (visit here(getters_);;) {
+      if (auto e = get()) return e;
+      if (closed()) break;
+      if (!here.sleep(time)) return get();
+    }
+    // Puts that were under way when it was closed end, and no more begin.
+    for (share& s : shares_) {
+      while (s.puts.load(order::seq_cst) != 0) sched_yield();  // sync: put-ended, put-or-closed: after closed_
+    }
+    return get();
+  }
+
+  C of_;
+  // getters_, putters_ — who waits for an element, for room.
+  alignas(false_sharing_range) sleepers getters_;
+  alignas(false_sharing_range) sleepers putters_;
+  // closed_ — written once, by close(). Order: put-or-closed.
+  alignas(false_sharing_range) atomic<bool> closed_;
+  // shares_ — written by who puts, read by getters once it is closed.
+  //   order  put-or-closed: see above; put-ended: who sees the end of a put sees the element
+  std::array<share, shares> shares_;
+};
+
+}  // namespace polder::ds

@@ -1,0 +1,75 @@
+// index_ring under the model checker: every index once, and never empty for who has put before.
+#include <polder/ds/parts/index_ring.hpp>
+
+#include "explore.hpp"
+#include "ring_worlds.hpp"
+
+namespace {
+
+using ring = polder::ds::index_ring<polder::model::apart>;
+using polder::plain;
+
+// Each thread puts an index and gets one, which may be another's. As many gets have begun as puts have ended, at most, so
+// none may say empty.
+template <unsigned Threads, unsigned Rounds>
+struct handing_round : rl::test_suite<handing_round<Threads, Rounds>, int(Threads)> {
+  static constexpr unsigned n = Threads == 2 ? 2 : 4;
+  ring r{n, ring::at_first::empty};
+  plain<int> owner[n];  // written by who holds the index
+
+  void thread(unsigned self) {
+    ring::index mine = self;
+    owner[mine].set(int(self));
+    for (unsigned round = 0; round != Rounds; ++round) {
+      r.put(mine);
+      mine = r.get();
+      POLDER_MODEL_CHECK(mine < Threads);
+      owner[mine].get();
+      owner[mine].set(int(self));
+    }
+    r.put(mine);
+  }
+  void after() {
+    unsigned seen = 0;
+    for (unsigned t = 0; t != Threads; ++t) seen |= 1u << r.get();
+    POLDER_MODEL_CHECK(seen == (1u << Threads) - 1);
+    POLDER_MODEL_CHECK(r.get() == r.none());
+  }
+};
+
+// One takes all there is while the other puts it back; in the order of its tickets, and none is lost.
+struct coming_and_going : rl::test_suite<coming_and_going, 2> {
+  ring r{2, ring::at_first::full};
+  plain<int> owner[2];
+  unsigned out[2] = {};  // by each thread: bits
+
+  void thread(unsigned self) {
+    for (unsigned round = 0; round != 2; ++round) {
+      const ring::index i = r.get();
+      if (i == r.none()) continue;
+      owner[i].set(int(self));
+      if (self == 0) r.put(i);
+      else out[i] = 1;
+    }
+  }
+  void after() {
+    for (ring::index i; (i = r.get()) != r.none();) {
+      POLDER_MODEL_CHECK(out[i] == 0);
+      out[i] = 1;
+    }
+    POLDER_MODEL_CHECK(out[0] == 1 && out[1] == 1);
+  }
+};
+
+}  // namespace
+
+int main() {
+  using namespace polder::model;
+  bool ok = true;
+  ok &= passes<handing_round<2, 1>>(
+      {.title = "index_ring: two hand round", .how = search::bounded, .floor = 100, .switches = 2});
+  ok &= passes<handing_round<2, 2>>({.title = "index_ring: two hand round, twice", .executions = 6'000});
+  ok &= passes<handing_round<3, 1>>({.title = "index_ring: three hand round", .executions = 6'000});
+  ok &= passes<coming_and_going>({.title = "index_ring: coming and going", .executions = 6'000});
+  return ok ? 0 : 1;
+}

@@ -1,0 +1,311 @@
+#pragma once
+// per_producer_queue — a queue for each thread that puts, which it writes alone; getters share them.
+//
+//   paper      none; the idea of a queue for each producer: Desrochers, "moodycamel::ConcurrentQueue", 2014; locally
+//              linearizable: Haas et al., CONCUR 2016
+//   progress   put wait-free but for the allocator's part, and lock-free the first time a thread puts; get lock-free
+//   in malloc  no: put allocates
+//
+// A lane is a list of segments; its owner fills the last, in order, and publishes how many are filled by one store. A getter
+// claims the next filled cell by a CAS and takes what is in it: it is there already. Who finds the first segment all claimed
+// and another behind it moves the lane on and retires the segment. Lanes are of thread_slot's numbers: a thread that comes
+// after another with the same number goes on with its lane, so what ended threads put is got like the rest.
+//
+//     cell:  free ── put [publish] ──▶ written ── filled_ passes it ──▶ filled ── claimed passes it: CAS [take] ──▶ taken
+//
+// Invariant, of a lane: claimed by getters <= filled_, counted over its segments. The elements are those in between.
+//
+// A getter stays with a lane for a while, but not where another gets in its way, and looks at every lane before it says
+// empty. It says so when nothing was put to any lane between two such rounds (filled_ only grows, so their sum is as good as each) and no lane
+// was added: then all lanes were empty at once, at the end of the first round.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include <polder/base/config.hpp>
+#include <polder/ds/collection_info.hpp>
+#include <polder/ds/parts/collection.hpp>
+#include <polder/ds/parts/held.hpp>
+#include <polder/ds/parts/memory.hpp>
+#include <polder/ds/parts/numbered.hpp>
+#include <polder/smr/thread_slot.hpp>
+#include <polder/sync/atomic.hpp>
+
+namespace polder::ds {
+
+template <class T, class R, class Memory = heap_memory>
+class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T, in_node<T>>,
+                           public queue_names<per_producer_queue<T, R, Memory>, T> {
+ public:
+  static constexpr collection_info info = {
+      .name = "per-producer-queue",
+      .title = "queue for each producer",
+      .kind = shape::queue,
+      .order = semantics::locally_linearizable,
+      .putters = "wait-free, but for the allocator's part",
+      .getters = "lock-free",
+      .paper = "Desrochers, 2014 (the idea)",
+      .year = 2026,
+      .protection = needs::pointer,
+  };
+  using kept = typename in_node<T>::kept;
+
+  explicit per_producer_queue(typename R::domain& domain) noexcept : domain_(domain) {}
+  per_producer_queue(const per_producer_queue&) = delete;
+  per_producer_queue& operator=(const per_producer_queue&) = delete;
+  ~per_producer_queue() {
+    while (remove()) {
+    }
+    guard g(domain_);
+    for (lane* l = lanes_.load(order::relaxed); l != nullptr;) {
+      g.unmake(l->first.load(order::relaxed));
+      delete std::exchange(l, l->next);
+    }
+  }
+
+  // Puts the first n from `from` on, moving from each: others see them at once, but for those of a new segment. Throws what
+  // put throws if it is for the first of them; later it stops there. How many.
+  template <class Iterator>
+  std::size_t put_bulk(Iterator from, std::size_t n)
+    requires in_node<T>::whole
+  {
+    if (n == 0) return 0;
+    lane& l = mine();
+    for (std::size_t done = 0; done != n;) {
+      if (l.room == 0) {
+        kept e(std::move(*from));
+        try {
+          extend(l, e);
+        } catch (...) {
+          *from = std::move(e);
+          if (done == 0) throw;
+          return done;
+        }
+        ++from, ++done;
+        continue;
+      }
+      const std::uint64_t filled = l.filled.load(order::relaxed);
+      const std::size_t some = std::min(n - done, l.room);
+      cell* const to = &l.last->line[cells - l.room];
+      for (std::size_t i = 0; i != some; ++i, ++from) to[i].put(kept(std::move(*from)));
+      l.room -= some;
+      l.filled.store(filled + some, order::release);  // sync: lane-fill
+      done += some;
+    }
+    return n;
+  }
+  // Gets as many as one lane has, at most n, to `to`; how many: none only if all is empty.
+  template <class Iterator>
+  std::size_t get_bulk(Iterator to, std::size_t n)
+    requires in_node<T>::whole
+  {
+    if (n == 0) return 0;
+    guard g(domain_);
+    const taken t = find(g, n);
+    for (std::size_t i = 0; i != t.n; ++i, ++to) *to = t.at[i].take();
+    return t.n;
+  }
+
+ private:
+  friend collection<per_producer_queue, T, in_node<T>>;
+
+  static constexpr std::size_t cells = sizeof(kept) <= 64 ? 512 : 32;
+
+  // Memory need not be able to align more than malloc does.
+  struct apart {
+    std::byte nothing[false_sharing_range];
+  };
+  using cell = held<kept>;
+
+  struct segment : R::header, Memory {
+    explicit segment(std::uint64_t before) noexcept : before(before) {}
+    const std::uint64_t before;  // elements put to the lane before this segment's
+    // next — the segment behind, or null. Written once, by the lane's owner. Order: lane-link: it is seen whole.
+    atomic<segment*> next;
+    apart of_the_owner;
+    // claimed — how many cells getters claimed. Written by CAS, read by getters. Relaxed: what is in a cell was there before
+    //   it could be claimed.  ABA: it only grows
+    atomic<std::uint64_t> claimed;
+    // seen — how many of the cells are filled, as a getter last saw; may lag. Order: lane-fill, handed on.
+    atomic<std::uint64_t> seen;
+    apart of_the_getters;
+    std::array<cell, cells> line;
+  };
+  struct lane : Memory {
+    lane(segment* made, std::size_t free) noexcept : last(made), room(free), first(made) {}
+    lane* next = nullptr;  // written before the lane is listed
+    segment* last;         // owner only
+    std::size_t room;      // owner only: free cells of the last segment
+    apart of_the_owner;
+    // filled — how many elements have been put, ever. Written by the owner, read by getters.
+    //   order  lane-fill: who sees the count sees the elements
+    atomic<std::uint64_t> filled;
+    apart of_the_filled;
+    // first — the segment that getters are at. Written by who finds all its cells claimed and one behind.
+    //   ABA    a guard keeps the segment that was read from being used again
+    atomic<segment*> first;
+  };
+  // What a thread's number knows. That thread only.
+  struct visitor : Memory {
+    lane* own = nullptr;    // where it puts
+    lane* at = nullptr;     // where it gets
+    std::size_t stays = 0;  // how many more elements it gets there
+  };
+  static constexpr std::size_t stay = 256;
+  using guard = typename R::template guard<1>;
+
+  struct taken {
+    cell* at = nullptr;
+    std::size_t n = 0;
+    bool in_the_way = false;  // n is 0, but the lane need not be empty: another getter was faster
+  };
+
+  bool insert(kept& e) {
+    lane& l = mine();
+    if (l.room == 0) [[unlikely]] {
+      extend(l, e);
+      return true;
+    }
+    l.last->line[cells - l.room--].put(std::move(e));
+    l.filled.store(l.filled.load(order::relaxed) + 1, order::release);  // sync: lane-fill
+    return true;
+  }
+
+  std::optional<kept> remove() {
+    guard g(domain_);
+    const taken t = find(g, 1);
+    if (t.n == 0) return std::nullopt;
+    return std::optional<kept>(t.at->take());
+  }
+
+  // The calling thread's.
+  visitor& me() {
+    atomic<visitor*>& place = table_.at(smr::thread_slot::mine());
+    visitor* v = place.load(order::relaxed);  // it is the thread's own word
+    if (v == nullptr) [[unlikely]]
+      place.store(v = new visitor, order::relaxed);
+    return *v;
+  }
+  // A get needs no memory.
+  visitor& me_or(visitor& other) noexcept {
+    try {
+      return me();
+    } catch (const std::bad_alloc&) {
+      return other;
+    }
+  }
+  lane& mine() {
+    visitor& v = me();
+    return v.own != nullptr ? *v.own : add(v);
+  }
+
+  POLDER_NOINLINE static segment* make(guard& g, std::uint64_t before) { return g.template make<segment>(before); }
+
+  POLDER_NOINLINE lane& add(visitor& v) {
+    guard g(domain_);
+    segment* const first = make(g, 0);
+    lane* l;
+    try {
+      l = new lane(first, cells);
+    } catch (...) {
+      g.unmake(first);
+      throw;
+    }
+    l->next = lanes_.load(order::relaxed);
+    while (!lanes_.cas(l->next, l, order::release, order::relaxed)) {  // sync: lane-list
+    }
+    v.own = l;
+    return *l;
+  }
+
+  // Puts the element into a new segment.
+  POLDER_NOINLINE void extend(lane& l, kept& e) {
+    const std::uint64_t filled = l.filled.load(order::relaxed);
+    segment* made;
+    {
+      guard g(domain_);
+      made = make(g, filled);
+    }
+    made->line[0].put(std::move(e));
+    segment* const before = std::exchange(l.last, made);
+    l.room = cells - 1;
+    // From here on `before` may be retired: getters know no other way to it than by `first`.
+    before->next.store(made, order::release);    // sync: lane-link
+    l.filled.store(filled + 1, order::release);  // sync: lane-fill
+  }
+
+  // Claims up to `wanted` cells that stand together. None: all lanes were empty at once.
+  taken find(guard& g, std::size_t wanted) {
+    visitor unknown;
+    visitor& v = me_or(unknown);
+    for (std::uint64_t before = 0;;) {
+      lane* const lanes = lanes_.load(order::acquire);  // sync: lane-list
+      if (lanes == nullptr) return {};
+      if (v.at == nullptr || v.stays == 0) move_on(v, lanes);
+      lane* l = v.at;
+      std::uint64_t sum = 1;
+      bool empty = true;
+      do {
+        const taken t = claim(g, *l, wanted, sum);
+        if (t.n != 0) {
+          if (l != v.at) v.at = l, v.stays = stay;
+          v.stays -= std::min(v.stays, t.n);
+          return t;
+        }
+        empty &= !t.in_the_way;
+        l = l->next != nullptr ? l->next : lanes;
+      } while (l != v.at);
+      if (empty && before == sum && lanes == lanes_.load(order::acquire)) return {};  // sync: lane-list
+      before = empty ? sum : 0;
+    }
+  }
+
+  // To the next lane; from none, to one that others may not have come to.
+  static void move_on(visitor& v, lane* lanes) noexcept {
+    unsigned steps = v.at == nullptr ? smr::thread_slot::mine() / 2 % 16 : 1;
+    for (v.at = v.at == nullptr ? lanes : v.at; steps != 0; --steps)
+      v.at = v.at->next != nullptr ? v.at->next : lanes;
+    v.stays = stay;
+  }
+
+  taken claim(guard& g, lane& l, std::size_t wanted, std::uint64_t& sum) {
+    for (;;) {
+      segment* s = g.protect(0, l.first);
+      std::uint64_t at = s->claimed.load(order::relaxed);
+      if (at != cells) {
+        std::uint64_t seen = s->seen.load(order::acquire);  // sync: lane-fill
+        if (at >= seen) {
+          const std::uint64_t filled = l.filled.load(order::acquire);  // sync: lane-fill
+          seen = std::min<std::uint64_t>(filled - s->before, cells);
+          if (at >= seen) {
+            sum += filled;
+            return {};
+          }
+          s->seen.store(seen, order::release);  // sync: lane-fill
+        }
+        const std::uint64_t n = std::min<std::uint64_t>(wanted, seen - at);
+        if (!s->claimed.cas(at, at + n, order::relaxed, order::relaxed)) return {.in_the_way = true};
+        return {.at = &s->line[at], .n = std::size_t(n)};
+      }
+      segment* const next = s->next.load(order::acquire);  // sync: lane-link
+      if (next == nullptr) {
+        sum += s->before + cells;
+        return {};
+      }
+      if (l.first.cas(s, next, order::release, order::relaxed)) g.retire(s);  // sync: lane-link
+    }
+  }
+
+  typename R::domain& domain_;
+  numbered<visitor, Memory> table_;
+  // lanes_ — the lane added last. Written by who adds one, read by getters.
+  //   order  lane-list: who sees the lane sees its first segment
+  //   ABA    a lane stays
+  alignas(false_sharing_range) atomic<lane*> lanes_;
+};
+
+}  // namespace polder::ds
