@@ -33,21 +33,26 @@ const char* refuses(const collection_entry& e, const collection_job& job, std::i
 
 }  // namespace
 
-std::unique_ptr<any_collection> collection_choice::open(run& r, std::size_t elements) {
+std::unique_ptr<any_collection> collection_choice::open(run& r, const use& by) {
   const collection_job job{
       .structure = r.with.word("structure"),
       .reclaimer = r.with.word("reclaimer"),
       .memory = r.with.word("memory"),
       .drain = smr::all_drains[r.with["drain"]].policy,
       .size = r.with.size("size"),
-      .elements = elements,
+      .elements = by.elements,
   };
-  if (job.memory == "preallocated") preallocate(elements * 256 + (std::size_t{64} << 20));
+  if (job.memory == "preallocated") preallocate(by.elements * 256 + (std::size_t{64} << 20));
   for (const collection_entry* e = collection_table; !e->name.empty(); ++e) {
     if (e->name != job.structure) continue;
     if (const char* const why = refuses(*e, job, r.with["drain"])) r.reject(why);
     made_collection made = e->make(job);
     if (made.of == nullptr) r.reject(made.why);
+    if (made.most_putters != 0 && by.putters > made.most_putters)
+      r.reject("this structure is for fewer threads that put at once");
+    if (made.most_getters != 0 && by.getters > made.most_getters)
+      r.reject("this structure is for fewer threads that get at once");
+    if (made.waits && by.asks_in_vain) r.reject("this structure waits for an element: hand_over is for it");
     return std::move(made.of);
   }
   r.reject("there is no such structure");

@@ -39,8 +39,13 @@ struct collection_choice {
     return all;
   }
 
-  // The collection of a run that puts so many elements.
-  static std::unique_ptr<any_collection> open(run& r, std::size_t elements);
+  // How a run uses its collection.
+  struct use {
+    std::size_t elements;       // that it puts, at most about
+    unsigned putters, getters;  // at once
+    bool asks_in_vain;          // it gets when nothing may be inside
+  };
+  static std::unique_ptr<any_collection> open(run& r, const use& by);
 
   // When nobody works any more: what was retired is reclaimed.
   static void close(run& r, any_collection& c);

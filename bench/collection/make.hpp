@@ -87,6 +87,8 @@ made_collection make_collection(const collection_job& job) {
       made.why = "preallocated memory is never freed: reclaimer=leaky";
     }
   });
+  made.most_putters = info.most_putters, made.most_getters = info.most_getters;
+  made.waits = info.empty == ds::emptiness::waits;
   return made;
 }
 

@@ -37,6 +37,10 @@ struct collection_job {
 struct made_collection {
   std::unique_ptr<any_collection> of;
   const char* why = nullptr;  // there is none
+  // At once; 0: any number.
+  unsigned most_putters = 0;
+  unsigned most_getters = 0;
+  bool waits = false;  // it never says that it is empty
 };
 
 struct collection_entry {

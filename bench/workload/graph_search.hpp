@@ -54,7 +54,8 @@ struct graph_search {
                                                    : graph::random_of(vertices, r.with.size("edges"), r.seed);
     const std::string_view search = r.with.word("search");
     // A vertex is put again each time its word falls: a bound for what one run may put.
-    const auto collection = collection_choice::open(r, 16 * g.size());
+    const auto collection = collection_choice::open(
+        r, {.elements = 16 * g.size(), .putters = r.threads, .getters = r.threads, .asks_in_vain = true});
     if (search == "spanning_tree") spanning_tree(r, g, *collection);
     else if (search == "transitive_closure") closure(r, g, *collection);
     else distances(r, g, *collection, search == "shortest_path");

@@ -53,7 +53,11 @@ struct hand_over {
   static void execute(run& r) {
     const std::size_t elements = std::max<std::size_t>(r.with.size("elements"), r.threads);
     const std::string_view roles = r.with.word("roles");
-    const auto collection = collection_choice::open(r, elements);
+    const bool halves = roles == "half" && r.threads != 1;
+    const auto collection = collection_choice::open(r, {.elements = elements,
+                                                        .putters = halves ? r.threads / 2 : r.threads,
+                                                        .getters = halves ? r.threads - r.threads / 2 : r.threads,
+                                                        .asks_in_vain = false});
     const busy work(static_cast<std::uint64_t>(r.with["work"]));
     operation_times times(r.threads, static_cast<unsigned>(r.with["timed"]));
     element_balances balances(r.threads);

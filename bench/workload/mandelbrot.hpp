@@ -45,7 +45,8 @@ struct mandelbrot {
     const std::size_t blocks = side / 4 * (side / 4);
     const unsigned producers =
         r.threads == 1 ? 1 : std::max(1u, r.threads / (1 + static_cast<unsigned>(r.with["consumers"])));
-    const auto collection = collection_choice::open(r, blocks);
+    const auto collection = collection_choice::open(
+        r, {.elements = blocks, .putters = producers, .getters = r.threads, .asks_in_vain = true});
     element_balances balances(r.threads);
     mapped_array<std::uint32_t> picture(side * side);
     std::atomic<std::size_t> next{0}, left{blocks};

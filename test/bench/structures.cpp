@@ -25,7 +25,7 @@ unsigned wrong = 0;
 
 // Settings: what the workload is asked for beside.
 void product(const std::string& workload, std::string_view structures, std::string_view reclaimers,
-             std::string_view all_drains, const std::string& setting) {
+             std::string_view all_drains, const std::string& setting, const char* threads) {
   const auto drains = split(all_drains);
   std::map<std::string, unsigned> suits;
   unsigned runs = 0;
@@ -34,7 +34,7 @@ void product(const std::string& workload, std::string_view structures, std::stri
       const auto got = polder::bench::test::call(
           POLDER_BENCH, {"run", workload, "--preset", "smoke", "--param", "structure=" + structure, "--param",
                          "reclaimer=" + reclaimer, "--param", "drain=" + drains[runs % drains.size()], "--param",
-                         setting, "--threads", "4", "--time-limit", "50"});
+                         setting, "--threads", threads, "--time-limit", "50"});
       ++runs;
       if (got.status == 0 && got.says("\"ok\":true,\"why\":null")) {
         ++suits[structure];
@@ -65,6 +65,7 @@ void in_short(const std::string& workload, const std::vector<std::string>& setti
     for (const auto& setting : settings) words.insert(words.end(), {"--param", setting});
     const auto got = polder::bench::test::call(POLDER_BENCH, words);
     if (got.status == 0 && got.says("\"ok\":true,\"why\":null")) continue;
+    if (got.status == 2 && got.err.find(": this structure ") != std::string::npos) continue;
     ++wrong;
     std::printf("%s of %s: status %d\n%s%s", workload.c_str(), structure.c_str(), got.status, got.out.c_str(),
                 got.err.c_str());
@@ -75,9 +76,9 @@ void in_short(const std::string& workload, const std::vector<std::string>& setti
 
 int main() {
   using namespace polder::bench;
-  product("set", set::structures, set::reclaimers.view(), set::drains.view(), "keys=300");
+  product("set", set::structures, set::reclaimers.view(), set::drains.view(), "keys=300", "4");
   product("hand_over", collection_choice::structures, collection_choice::reclaimers.view(),
-          collection_choice::drains.view(), "elements=2000");
+          collection_choice::drains.view(), "elements=2000", "2");  // some are for one that puts and one that gets
   for (const char* const roles : {"put", "get", "alternating"})
     in_short("hand_over", {"reclaimer=leaky", "memory=preallocated", std::string("roles=") + roles});
   in_short("mandelbrot", {});

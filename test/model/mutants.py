@@ -196,8 +196,10 @@ SCAN = "polder/ds/parts/exact_scan.hpp"
 BREAKS += [
     (SCAN, "two passes, whatever they saw", "if (e || now == before) return e;", "return e;"),
     (TOP, "all ends are one", "next.is_end() ? next.next_end() : next;", "next;"),
-TS_BUFFER = "polder/ds/parts/ts_stack_buffer.hpp"
-TS_SEARCH = "polder/ds/parts/ts_youngest.hpp"
+]
+
+TS_BUFFER, TS_SEARCH = "polder/ds/parts/ts_stack_buffer.hpp", "polder/ds/parts/ts_youngest.hpp"
+BREAKS += [
     ("polder/ds/parts/clock.hpp", "a stamp that moved nothing on", "if (next_.cas(to, from + 1, order::relaxed, order::relaxed)) ++to;", "++to;"),
     ("polder/ds/parts/clock.hpp", "what began at the same number began before", "return from < now;", "return from <= now;"),
     ("polder/ds/parts/clock.hpp", "a thread's number is not kept", "    mine.store(at, order::relaxed);\n", ""),
@@ -215,23 +217,35 @@ TS_SEARCH = "polder/ds/parts/ts_youngest.hpp"
     (TS_SEARCH, "takes the earliest", "!earlier(*latest, *stamp)", "earlier(*latest, *stamp)"),
     (TS_SEARCH, "does not keep what it chose", "      g.hold(cell.buffer.chosen, n);\n", ""),
     (TS_SEARCH, "everything is taken at once", "const bool at_once = !stamp || stamp->over_after(now);", "const bool at_once = true;"),
+]
+
 RING_OF_TURNS = "polder/ds/queue/vyukov_ring.hpp"
+BREAKS += [
     (RING_OF_TURNS, "two putters take one cell", "if (!tail_.cas(at, at + 1, order::relaxed, order::relaxed)) continue;", "tail_.store(at + 1, order::relaxed);"),
     (RING_OF_TURNS, "two getters take one cell", "if (!head_.cas(at, at + 1, order::relaxed, order::relaxed)) continue;", "head_.store(at + 1, order::relaxed);"),
     (RING_OF_TURNS, "filled before the element is there", "        c.element.put(std::move(e));\n        c.turn.store(at + 1, order::release);  // sync: ring-filled\n", "        c.turn.store(at + 1, order::release);\n        c.element.put(std::move(e));\n"),
+]
+
 INDICES = "polder/ds/parts/index_ring.hpp"
+BREAKS += [
     (INDICES, "a get marks nothing unsafe", ": entry(cycle_of(now), false, index_of(now));", ": entry(cycle_of(now), true, index_of(now));"),
     (INDICES, "a put uses what is unsafe", "(is_safe(now) || head_.load(order::seq_cst) <= t)", "true"),
     (INDICES, "a get that comes first leaves no cycle", "index_of(now) == none() ? entry(cycle(t), is_safe(now), none())", "index_of(now) == none() ? now"),
     (INDICES, "a put does not set the threshold", "          misses_left_.store(most_misses_, order::seq_cst);", "          static_cast<void>(0);"),
     (INDICES, "gives up at once", "if (misses_left_.fetch_sub(1, order::seq_cst) <= 0) return none();", "return none();"),
     (INDICES, "takes by a store", "return index_of(e.fetch_or(none(), order::seq_cst));", "return e.store(entry(0, true, none()), order::seq_cst), index_of(now);"),
+]
+
 SLEEPERS = "polder/ds/parts/sleepers.hpp"
+BREAKS += [
     (SLEEPERS, "no fence before the look for who waits", "    fence(order::seq_cst);\n    if", "    if"),
     (SLEEPERS, "no fence before the look for the thing", "    fence(order::seq_cst);\n    return", "    return"),
     (SLEEPERS, "an event that is not counted", "    event_.fetch_add(1, order::release);  // sync: sleep-event\n", ""),
     (SLEEPERS, "nobody is woken", "    wake(word());", "    (void)wake;"),
     (SLEEPERS, "waits unseen", "    waiting_.fetch_add(1, order::relaxed);\n", ""),
+]
+
+BREAKS += [
     ("polder/ds/queue/mpsc_list.hpp", "an exchange in two steps", "last_.exchange(n, order::acq_rel);", "last_.load(order::acquire); last_.store(n, order::release);"),
     ("polder/ds/queue/mpsc_list.hpp", "linked before the exchange", "before->next.store(n, order::release);", "static_cast<void>(before);"),
 ]

@@ -20,7 +20,7 @@ class flat_combining_queue : public flat_combining<flat_combining_queue<T, R, Me
 
  public:
   static constexpr collection_info info = {
-      .name = "fc-queue",
+      .name = "flat-combining-queue",
       .title = "flat combining queue",
       .kind = shape::queue,
       .order = semantics::linearizable,

@@ -57,7 +57,7 @@ class kogan_petrank_queue_under
       public queue_names<kogan_petrank_queue_under<T, R, Memory, Observer>, T> {
  public:
   static constexpr collection_info info = {
-      .name = "wf-queue",
+      .name = "kogan-petrank-queue",
       .title = "wait-free queue",
       .kind = shape::queue,
       .order = semantics::linearizable,

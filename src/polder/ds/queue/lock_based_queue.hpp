@@ -19,7 +19,7 @@ class lock_based_queue
 
  public:
   static constexpr collection_info info = {
-      .name = "lb-queue",
+      .name = "lock-based-queue",
       .title = "lock-based queue",
       .kind = shape::queue,
       .order = semantics::linearizable,

@@ -34,7 +34,7 @@ class elimination_backoff_stack : public collection<elimination_backoff_stack<T,
                                   public stack_names<elimination_backoff_stack<T, R, Memory>, T> {
  public:
   static constexpr collection_info info = {
-      .name = "eb-stack",
+      .name = "elimination-backoff-stack",
       .title = "elimination-backoff stack",
       .kind = shape::stack,
       .order = semantics::linearizable,

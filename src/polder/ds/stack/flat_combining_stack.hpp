@@ -20,7 +20,7 @@ class flat_combining_stack : public flat_combining<flat_combining_stack<T, R, Me
 
  public:
   static constexpr collection_info info = {
-      .name = "fc-stack",
+      .name = "flat-combining-stack",
       .title = "flat combining stack",
       .kind = shape::stack,
       .order = semantics::linearizable,

@@ -19,7 +19,7 @@ class lock_based_stack
 
  public:
   static constexpr collection_info info = {
-      .name = "lb-stack",
+      .name = "lock-based-stack",
       .title = "lock-based stack",
       .kind = shape::stack,
       .order = semantics::linearizable,
