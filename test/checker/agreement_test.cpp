@@ -16,9 +16,9 @@ namespace {
 using kind = small_histories::kind;
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr unsigned histories = 3000;
+constexpr unsigned histories = 2000;
 #else
-constexpr unsigned histories = 30000;
+constexpr unsigned histories = 10000;
 #endif
 
 // More by hand: CHECKER_HISTORIES=10000000.
