@@ -6,7 +6,9 @@
 //
 // A map is a template of key, value and reclaimer; a queue, stack, deque or pool one of element, reclaimer and memory.
 #include <polder/base/type_list.hpp>
+#include <polder/ds/pool/bag.hpp>
 #include <polder/ds/pool/random_distributed.hpp>
+#include <polder/ds/pool/rendezvousing.hpp>
 #include <polder/ds/pool/round_robin_distributed.hpp>
 #include <polder/ds/queue/ll_dq.hpp>
 #include <polder/ds/queue/lru_dq.hpp>
@@ -54,7 +56,9 @@ using collections = type_list<       //
     ds_1random<T, R, M>,             // pool
     ds_2random<T, R, M>,             // pool
     dq_1rr<T, R, M>,                 // pool
-    ds_1rr<T, R, M>                  // pool
+    ds_1rr<T, R, M>,                 // pool
+    bag<T, R, M>,                    // pool
+    rendezvousing<T, R, M>           // pool
     >;
 
 }  // namespace polder::ds
