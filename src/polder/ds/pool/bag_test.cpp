@@ -13,7 +13,7 @@ namespace {
 POLDER_COLLECTION_SUITE(bag, bag);
 
 TEST(bag, a_memory_request_serves_64_puts) {
-  smr::debra::domain d;
+  drained<smr::debra> d;
   const long before = scarce_memory::used.load(order::relaxed);
   bag<long, smr::debra, scarce_memory> b(d);
   for (long i = 0; i != 64; ++i) b.put(i);
@@ -23,7 +23,7 @@ TEST(bag, a_memory_request_serves_64_puts) {
 }
 
 TEST(bag, thieves_find_what_a_thread_left) {
-  smr::debra::domain d;
+  drained<smr::debra> d;
   bag<long, smr::debra> b(d);
   std::thread([&] {
     for (long i = 0; i != 1000; ++i) b.put(i);

@@ -13,12 +13,12 @@ namespace {
 POLDER_COLLECTION_SUITE(rendezvousing, rendezvousing);
 
 TEST(rendezvousing, a_ring_without_slots_is_refused) {
-  smr::debra::domain d;
+  drained<smr::debra> d;
   EXPECT_THROW((rendezvousing<long, smr::debra>(d, 0)), std::invalid_argument);
 }
 
 TEST(rendezvousing, who_waits_is_met) {
-  smr::debra::domain d;
+  drained<smr::debra> d;
   rendezvousing<long, smr::debra, scarce_memory> pool(d, 3, 4'000'000'000);
   for (long i = 0; i != 20; ++i) {
     std::optional<long> got;
@@ -32,7 +32,7 @@ TEST(rendezvousing, who_waits_is_met) {
 }
 
 TEST(rendezvousing, who_is_not_met_withdraws) {
-  smr::debra::domain d;
+  drained<smr::debra> d;
   rendezvousing<long, smr::debra> pool(d, 1, 10);
   EXPECT_FALSE(pool.get());
   EXPECT_FALSE(pool.awaited());
