@@ -6,7 +6,9 @@
 //
 // A map is a template of key, value and reclaimer; a queue, stack, deque or pool one of element, reclaimer and memory.
 #include <polder/base/type_list.hpp>
+#include <polder/ds/pool/bag.hpp>
 #include <polder/ds/pool/random_distributed.hpp>
+#include <polder/ds/pool/rendezvousing.hpp>
 #include <polder/ds/pool/round_robin_distributed.hpp>
 #include <polder/ds/queue/flat_combining_queue.hpp>
 #include <polder/ds/queue/ll_dq.hpp>
@@ -100,7 +102,9 @@ using collections = type_list<           //
     mpsc_list<T, R, M>,                  // queue
     faa_queue<T, R, M>,                  // queue
     scq_ring<T, R, M>,                   // queue
-    per_producer_queue<T, R, M>          // queue
+    per_producer_queue<T, R, M>,         // queue
+    bag<T, R, M>,                        // pool
+    rendezvousing<T, R, M>               // pool
     >;
 
 }  // namespace polder::ds

@@ -85,6 +85,12 @@ struct scarce_memory {
   }
 };
 
+// A domain of one test: what the structure retired is gone before it.
+template <class R>
+struct drained : R::domain {
+  ~drained() { this->drain(); }
+};
+
 // A structure with its domain, as the questions see it.
 template <class T>
 struct tested {

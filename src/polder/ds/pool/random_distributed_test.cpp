@@ -19,7 +19,7 @@ POLDER_COLLECTION_SUITE(ds_2random, ds_2random);
 using long_dq = dq_1random<long, smr::debra>;
 
 TEST(random_distributed, none_backend_is_refused) {
-  smr::debra::domain d;
+  drained<smr::debra> d;
   EXPECT_THROW(long_dq(d, 0), std::invalid_argument);
   EXPECT_EQ(long_dq(d, balancer::papers_backends).p(), 80u);
   EXPECT_GE(long_dq(d).p(), 2u);
@@ -52,7 +52,7 @@ TEST(random_distributed, of_many_draws_put_takes_the_shortest_and_get_the_longes
 
 template <class B>
 void counts_its_elements() {
-  smr::debra::domain d;
+  drained<smr::debra> d;
   B b(d);
   for (std::uint64_t n = 0; n != 5; ++n) {
     EXPECT_EQ(b.length(), n);
@@ -72,7 +72,7 @@ TEST(random_distributed, a_backend_knows_its_length) {
 // The number that an empty backend shows is another after each put that found it empty.
 template <class B>
 void numbers_its_emptiness() {
-  smr::debra::domain d;
+  drained<smr::debra> d;
   B b(d);
   std::uint64_t first = 0, again = 0, later = 0;
   EXPECT_FALSE(b.remove(first));

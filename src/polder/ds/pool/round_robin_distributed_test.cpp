@@ -16,7 +16,7 @@ using dq_2rr = distributed<T, R, Memory, round_robin_queues<2>>;
 POLDER_COLLECTION_SUITE(dq_2rr, dq_2rr);
 
 TEST(round_robin_distributed, alone_the_queue_is_in_order_while_it_is_not_empty) {
-  smr::debra::domain d;
+  drained<smr::debra> d;
   dq_1rr<long, smr::debra> q(d, 3);
   for (long i = 0; i != 10; ++i) q.put(i);
   for (long i = 0; i != 1000; ++i) {

@@ -39,18 +39,18 @@ void keeps_the_order_of_each(S& s) {
 }
 
 TEST(ll_dq, each_threads_elements_come_in_order) {
-  smr::debra::domain d;
+  drained<smr::debra> d;
   ll_dq<long, smr::debra> s(d, 3);  // fewer than threads
   keeps_the_order_of_each(s);
 }
 TEST(ll_dq, dynamic_each_threads_elements_come_in_order) {
-  smr::debra::domain d;
+  drained<smr::debra> d;
   ll_dyn_dq<long, smr::debra> s(d);
   keeps_the_order_of_each(s);
 }
 
 TEST(ll_dq, alone_it_is_a_queue) {
-  smr::debra::domain d;
+  drained<smr::debra> d;
   ll_dq<long, smr::debra> s(d);
   ll_dyn_dq<long, smr::debra> dynamic(d);
   for (long i = 0; i != 100; ++i) s.put(i), dynamic.put(i);
@@ -62,7 +62,7 @@ TEST(ll_dq, alone_it_is_a_queue) {
 }
 
 TEST(ll_dq, who_left_and_is_empty_is_passed_over_until_its_number_comes_again) {
-  smr::debra::domain d;
+  drained<smr::debra> d;
   ll_dyn_dq<long, smr::debra> s(d);
   EXPECT_EQ(s.listed(), 0u);
   s.put(1);
@@ -80,7 +80,7 @@ TEST(ll_dq, who_left_and_is_empty_is_passed_over_until_its_number_comes_again) {
 }
 
 TEST(ll_dq, more_threads_at_once_than_a_row_has) {
-  smr::debra::domain d;
+  drained<smr::debra> d;
   ll_dyn_dq<long, smr::debra> s(d);
   constexpr unsigned threads = 150;
   atomic<unsigned> ready{0};

@@ -11,7 +11,7 @@ namespace {
 POLDER_COLLECTION_SUITE(lru_dq, lru_dq);
 
 TEST(lru_dq, one_backend_is_a_queue) {
-  smr::debra::domain d;
+  drained<smr::debra> d;
   lru_dq<long, smr::debra> q(d, 1);
   ASSERT_EQ(q.k(), 0u);
   for (long i = 0; i != 100; ++i) q.enqueue(i);
@@ -20,13 +20,13 @@ TEST(lru_dq, one_backend_is_a_queue) {
 }
 
 TEST(lru_dq, none_backend_is_refused) {
-  smr::debra::domain d;
+  drained<smr::debra> d;
   EXPECT_THROW((lru_dq<long, smr::debra>(d, 0)), std::invalid_argument);
 }
 
 // Gets that found nothing do not move the rounds, so the order is kept: a round of puts is a round of gets.
 TEST(lru_dq, rounds_come_in_order) {
-  smr::debra::domain d;
+  drained<smr::debra> d;
   constexpr long p = 5;
   lru_dq<long, smr::debra> q(d, p);
   for (long round = 0; round != 50; ++round) {

@@ -15,7 +15,7 @@ namespace {
 POLDER_COLLECTION_SUITE(lru_ds, lru_ds);
 
 TEST(lru_ds, one_backend_is_a_stack) {
-  smr::debra::domain d;
+  drained<smr::debra> d;
   lru_ds<long, smr::debra> s(d, 1);
   ASSERT_EQ(s.k(), 0u);
   for (long i = 0; i != 100; ++i) s.push(i);
@@ -24,14 +24,14 @@ TEST(lru_ds, one_backend_is_a_stack) {
 }
 
 TEST(lru_ds, none_backend_is_refused) {
-  smr::debra::domain d;
+  drained<smr::debra> d;
   EXPECT_THROW((lru_ds<long, smr::debra>(d, 0)), std::invalid_argument);
 }
 
 // The bound is not far from what happens.
 TEST(lru_ds, what_overtakes_is_within_the_bound_and_more_than_half_of_it) {
   for (const std::size_t p : {2u, 3u, 4u}) {
-    smr::debra::domain d;
+    drained<smr::debra> d;
     lru_ds<long, smr::debra> s(d, p);
     std::mt19937_64 random(p);
     std::vector<long> inside;
