@@ -59,19 +59,20 @@ struct scarce_memory {
   static inline atomic<long> left{1'000'000'000};
   static inline atomic<long> used{0};  // blocks
 
-  static void* operator new(std::size_t bytes) {
+  // Not inlined: compilers take one of a pair that they see through for a mismatch.
+  [[gnu::noinline]] static void* operator new(std::size_t bytes) {
     take();
     return ::operator new(bytes);
   }
-  static void operator delete(void* p) noexcept {
+  [[gnu::noinline]] static void operator delete(void* p) noexcept {
     used.fetch_sub(1, order::relaxed);
     ::operator delete(p);
   }
-  static void* operator new(std::size_t bytes, std::align_val_t a) {
+  [[gnu::noinline]] static void* operator new(std::size_t bytes, std::align_val_t a) {
     take();
     return ::operator new(bytes, a);
   }
-  static void operator delete(void* p, std::align_val_t a) noexcept {
+  [[gnu::noinline]] static void operator delete(void* p, std::align_val_t a) noexcept {
     used.fetch_sub(1, order::relaxed);
     ::operator delete(p, a);
   }
