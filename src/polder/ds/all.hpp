@@ -6,7 +6,15 @@
 //
 // A map is a template of key, value and reclaimer; a queue, stack, deque or pool one of element, reclaimer and memory.
 #include <polder/base/type_list.hpp>
+#include <polder/ds/queue/bounded_kfifo.hpp>
+#include <polder/ds/queue/lcrq.hpp>
+#include <polder/ds/queue/ll_unbounded_kfifo.hpp>
 #include <polder/ds/queue/ms_queue.hpp>
+#include <polder/ds/queue/random_dequeue_queue.hpp>
+#include <polder/ds/queue/segment_queue.hpp>
+#include <polder/ds/queue/unbounded_kfifo.hpp>
+#include <polder/ds/stack/k_stack.hpp>
+#include <polder/ds/stack/ll_k_stack.hpp>
 #include <polder/ds/stack/treiber_stack.hpp>
 #include <polder/ds/tree/abtree.hpp>
 #include <polder/ds/tree/ellen_bst.hpp>
@@ -30,9 +38,17 @@ using maps = type_list<          //
     >;
 
 template <class T, class R, class M>
-using collections = type_list<  //
-    ms_queue<T, R, M>,          // queue
-    treiber_stack<T, R, M>      // stack
+using collections = type_list<      //
+    ms_queue<T, R, M>,              // queue
+    lcrq<T, R, M>,                  // queue
+    segment_queue<T, R, M>,         // queue
+    random_dequeue_queue<T, R, M>,  // queue
+    bounded_kfifo<T, R, M>,         // queue
+    unbounded_kfifo<T, R, M>,       // queue
+    ll_unbounded_kfifo<T, R, M>,    // queue
+    treiber_stack<T, R, M>,         // stack
+    k_stack<T, R, M>,               // stack
+    ll_k_stack<T, R, M>             // stack
     >;
 
 }  // namespace polder::ds
