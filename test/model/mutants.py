@@ -268,6 +268,8 @@ SURVIVES = {
         "survives, and may: it is is_empty's; the fence in the retire that follows is an acquire fence",
     (MICHAEL, "remove_empty, order 1: acquire -> relaxed"):
         "survives: needed when the descriptor is in its next life and goes on to the list, more steps than a model takes",
+    (SEGMENT_STACK, "takes from under another"):
+        "survives, and may: a pop that read top takes effect then; the look is the paper's, and says when plainly",
     ("polder/sync/index_stack.hpp", "pop, order 2: acquire -> relaxed"):
         "survives, and may: a successful pop needs no order (see head_), compilers want one above the failure's",
     ("polder/smr/era/era_clock.hpp", "read, order 2: release -> relaxed"): RELEASE_SEQUENCE,

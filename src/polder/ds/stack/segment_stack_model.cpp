@@ -51,6 +51,7 @@ struct in_order : rl::test_suite<in_order<Puts, K>, 2>, stack<Puts, 2> {
   in_order() : stack<Puts, 2>(K) {}
   void before() {
     this->begin();
+    this->put(1, 0);  // another's, of no number: the next segment has room for two then
     this->put(0, 1);
     this->put(0, 2);
   }
