@@ -5,7 +5,7 @@
     head_.load(order::acquire);       // sync: stack-push, other-edge; any remark
 
 The comment stands on one of the statement's lines or on the line before. A name must occur where something is released
-and where something is acquired. The names of std's orders are for sync/atomic.hpp alone.
+and where something is acquired. The names of std's orders are for sync/atomic.hpp and sync/double_word.hpp alone.
 """
 
 import re
@@ -19,7 +19,7 @@ ORDER = re.compile(r"\border::(acquire|release|acq_rel|seq_cst)\b")
 SYNC = re.compile(r"//\s*sync:\s*(.*)$")
 NAME = re.compile(r"^\s*([a-z][a-z0-9]*(?:-[a-z0-9]+)*)\s*(?::.*)?$")
 BARE = re.compile(r"\bstd::(atomic\b|atomic_ref|memory_order|atomic_thread_fence)|\b__atomic_|\b__sync_")
-NOT_CHECKED = ("sync/atomic.hpp", "sync/atomic_model.hpp")
+NOT_CHECKED = ("sync/atomic.hpp", "sync/atomic_model.hpp", "sync/double_word.hpp", "sync/double_word_model.hpp")
 ACQUIRES = {"acquire", "acq_rel", "seq_cst"}
 RELEASES = {"release", "acq_rel", "seq_cst"}
 

@@ -47,6 +47,11 @@ SUBJECTS = {
     "polder/ds/parts/index_ring.hpp": ["polder/ds/parts/index_ring_model.cpp"],
     "polder/ds/queue/mpsc_list.hpp": ["polder/ds/queue/mpsc_list_model.cpp"],
     "polder/ds/queue/vyukov_ring.hpp": ["polder/ds/queue/vyukov_ring_model.cpp"],
+    "polder/ds/queue/crq.hpp": ["polder/ds/queue/crq_model.cpp"],
+    "polder/ds/queue/segment_list.hpp": ["polder/ds/queue/segment_list_model.cpp"],
+    "polder/ds/stack/segment_stack.hpp": ["polder/ds/stack/segment_stack_model.cpp"],
+    "polder/ds/parts/k_segment.hpp": ["polder/ds/stack/segment_stack_model.cpp", "polder/ds/queue/segment_list_model.cpp"],
+    "polder/ds/parts/slot.hpp": ["polder/ds/stack/segment_stack_model.cpp", "polder/ds/queue/segment_list_model.cpp"],
     "polder/heap/lrmalloc/partial_list.hpp": ["polder/heap/lrmalloc/fill_and_flush_model.cpp"],
     "polder/heap/scalloc/span_life.hpp": ["polder/heap/scalloc/span_life_model.cpp"],
     "polder/heap/michael/superblock_heap.hpp": ["polder/heap/michael/superblock_heap_model.cpp"],
@@ -248,6 +253,29 @@ BREAKS += [
 BREAKS += [
     ("polder/ds/queue/mpsc_list.hpp", "an exchange in two steps", "last_.exchange(n, order::acq_rel);", "last_.load(order::acquire); last_.store(n, order::release);"),
     ("polder/ds/queue/mpsc_list.hpp", "linked before the exchange", "before->next.store(n, order::release);", "static_cast<void>(before);"),
+RING_OF_CELLS = "polder/ds/queue/crq.hpp"
+BREAKS += [
+    (RING_OF_CELLS, "puts though the taker may have been there", " && (!now.unsafe() || head_.load(order::relaxed) <= t)", ""),
+    (RING_OF_CELLS, "puts into a later lap's cell", "now.index() <= t && ", ""),
+    (RING_OF_CELLS, "a taker passes without a mark", "state(now.index(), now.marks() | state::is_unsafe)", "state(now.index(), now.marks())"),
+    (RING_OF_CELLS, "an empty cell stays for its putter", "passed{state(h + cells_.size(), now.marks())", "passed{state(now.index(), now.marks())"),
+    (RING_OF_CELLS, "takes what another's ticket is for", "} else if (now.index() == h) {", "} else if (true) {"),
+    (RING_OF_CELLS, "open again", "if ((t & closed) != 0) return false;", ""),
+    (RING_OF_CELLS, "empty before head is there", "return (tail_.load(order::relaxed) & ~closed) <= h;", "return (tail_.load(order::relaxed) & ~closed) <= h + 1;"),
+]
+
+SEGMENTS, SEGMENT_STACK = "polder/ds/queue/segment_list.hpp", "polder/ds/stack/segment_stack.hpp"
+BREAKS += [
+    (SEGMENTS, "leaves without a seal", "        first->seal();\n", ""),
+    (SEGMENTS, "does not look again after the seal", "if (!first->is_over(random)) continue;", ""),
+    (SEGMENTS, "empty after one look", "if (still.at == nullptr && still.turns == seen.turns) return std::nullopt;", "return std::nullopt;"),
+    (SEGMENTS, "two of a thread in one segment", "free.at != nullptr && !free.mine", "free.at != nullptr"),
+    (SEGMENTS, "head passes tail", "if (tail_.load(order::relaxed) == first) swing(first, next);", ""),
+    (SEGMENT_STACK, "removed without a seal", "      top->seal();\n", ""),
+    (SEGMENT_STACK, "does not look again after the seal", "if (!top->is_over(random)) continue;", ""),
+    (SEGMENT_STACK, "takes from under another", "if (!topmost) continue;", ""),
+    (SEGMENT_STACK, "two of a thread in one segment", "free.at != nullptr && !free.mine", "free.at != nullptr"),
+    ("polder/ds/parts/k_segment.hpp", "a late put stays", "if (!sealed_.load(order::seq_cst)) return true;", "return true;"),
 ]
 
 LIFE = "polder/heap/scalloc/span_life.hpp"
@@ -356,6 +384,8 @@ SURVIVES = {
         "survives, and may: it is is_empty's; the fence in the retire that follows is an acquire fence",
     (MICHAEL, "remove_empty, order 1: acquire -> relaxed"):
         "survives: needed when the descriptor is in its next life and goes on to the list, more steps than a model takes",
+    (SEGMENT_STACK, "takes from under another"):
+        "survives, and may: a pop that read top takes effect then; the look is the paper's, and says when plainly",
     ("polder/sync/index_stack.hpp", "pop, order 2: acquire -> relaxed"):
         "survives, and may: a successful pop needs no order (see head_), compilers want one above the failure's",
     ("polder/smr/era/era_clock.hpp", "read, order 2: release -> relaxed"): RELEASE_SEQUENCE,

@@ -31,6 +31,14 @@
 #include <polder/ds/queue/scq_ring.hpp>
 #include <polder/ds/queue/spsc_ring.hpp>
 #include <polder/ds/queue/vyukov_ring.hpp>
+#include <polder/ds/queue/bounded_kfifo.hpp>
+#include <polder/ds/queue/lcrq.hpp>
+#include <polder/ds/queue/ll_unbounded_kfifo.hpp>
+#include <polder/ds/queue/random_dequeue_queue.hpp>
+#include <polder/ds/queue/segment_queue.hpp>
+#include <polder/ds/queue/unbounded_kfifo.hpp>
+#include <polder/ds/stack/k_stack.hpp>
+#include <polder/ds/stack/ll_k_stack.hpp>
 #include <polder/ds/stack/treiber_stack.hpp>
 #include <polder/ds/stack/ts_stack.hpp>
 #include <polder/ds/tree/abtree.hpp>
@@ -104,7 +112,15 @@ using collections = type_list<           //
     scq_ring<T, R, M>,                   // queue
     per_producer_queue<T, R, M>,         // queue
     bag<T, R, M>,                        // pool
-    rendezvousing<T, R, M>               // pool
+    rendezvousing<T, R, M>,              // pool
+    lcrq<T, R, M>,                       // queue
+    segment_queue<T, R, M>,              // queue
+    random_dequeue_queue<T, R, M>,       // queue
+    bounded_kfifo<T, R, M>,              // queue
+    unbounded_kfifo<T, R, M>,            // queue
+    ll_unbounded_kfifo<T, R, M>,         // queue
+    k_stack<T, R, M>,                    // stack
+    ll_k_stack<T, R, M>                  // stack
     >;
 
 }  // namespace polder::ds

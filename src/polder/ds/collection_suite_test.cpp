@@ -131,6 +131,7 @@ void collection::nothing_is_lost(tested<T>& c, unsigned each, bool roles) {
   std::vector<std::thread> workers;
   atomic<unsigned> ready{0};
   atomic<long> inside{0};
+  atomic<unsigned> putting{roles ? threads / 2 : threads};
   for (unsigned t = 0; t != threads; ++t) {
     workers.emplace_back([&, t] {
       std::mt19937_64 random(seed_ + t);
@@ -145,7 +146,8 @@ void collection::nothing_is_lost(tested<T>& c, unsigned each, bool roles) {
           }
           continue;
         }
-        if (roles) ++i;
+        // Of a bounded one, who puts may wait for room: so there is a getter to the end.
+        if (roles && (info().capacity.empty() || putting.load(order::relaxed) == 0)) ++i;
         // One that waits is asked for what is surely there.
         if (!may_be_asked_empty() && inside.fetch_sub(1, order::relaxed) <= 0) {
           inside.fetch_add(1, order::relaxed);
@@ -156,6 +158,7 @@ void collection::nothing_is_lost(tested<T>& c, unsigned each, bool roles) {
           std::this_thread::yield();
         }
       }
+      if (!roles || t % 2 == 0) putting.fetch_sub(1, order::relaxed);
     });
   }
   for (std::thread& w : workers) w.join();
