@@ -253,6 +253,8 @@ BREAKS += [
 BREAKS += [
     ("polder/ds/queue/mpsc_list.hpp", "an exchange in two steps", "last_.exchange(n, order::acq_rel);", "last_.load(order::acquire); last_.store(n, order::release);"),
     ("polder/ds/queue/mpsc_list.hpp", "linked before the exchange", "before->next.store(n, order::release);", "static_cast<void>(before);"),
+]
+
 RING_OF_CELLS = "polder/ds/queue/crq.hpp"
 BREAKS += [
     (RING_OF_CELLS, "puts though the taker may have been there", " && (!now.unsafe() || head_.load(order::relaxed) <= t)", ""),

@@ -131,7 +131,7 @@ void collection::nothing_is_lost(tested<T>& c, unsigned each, bool roles) {
   std::vector<std::thread> workers;
   atomic<unsigned> ready{0};
   atomic<long> inside{0};
-  atomic<unsigned> putting{roles ? threads / 2 : threads};
+  atomic<unsigned> putting{putters};
   for (unsigned t = 0; t != threads; ++t) {
     workers.emplace_back([&, t] {
       std::mt19937_64 random(seed_ + t);
@@ -158,7 +158,7 @@ void collection::nothing_is_lost(tested<T>& c, unsigned each, bool roles) {
           std::this_thread::yield();
         }
       }
-      if (!roles || t % 2 == 0) putting.fetch_sub(1, order::relaxed);
+      if (t < putters) putting.fetch_sub(1, order::relaxed);
     });
   }
   for (std::thread& w : workers) w.join();

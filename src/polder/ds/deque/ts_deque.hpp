@@ -12,6 +12,7 @@
 // put and get without a side: a thread puts at the side of its number, the odd ones at the right; it gets at both by
 // turns. So one thread alone that only puts and gets sees its elements leave in the order of their puts, from either
 // end.
+#include <concepts>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -54,6 +55,7 @@ class ts_deque : public collection<ts_deque<T, R, Memory, Clock>, T, in_node<T>>
 
   // Then the clock's parameters. Throws what the clock throws.
   template <class... Delay>
+    requires std::constructible_from<Clock, Delay...>
   explicit ts_deque(typename R::domain& domain, Delay... delay) : domain_(domain), clock_(delay...) {}
   ts_deque(const ts_deque&) = delete;
   ts_deque& operator=(const ts_deque&) = delete;

@@ -11,6 +11,7 @@
 //
 // The composition: a buffer for each thread number (parts/by_thread.hpp), a clock (parts/clock.hpp), a search. A
 // thread that ended leaves its buffer to the next with its number.
+#include <concepts>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -50,6 +51,7 @@ class ts_queue : public collection<ts_queue<T, R, Memory, Clock>, T, in_node<T>>
 
   // Then the clock's parameters. Throws what the clock throws.
   template <class... Delay>
+    requires std::constructible_from<Clock, Delay...>
   explicit ts_queue(typename R::domain& domain, Delay... delay) : domain_(domain), clock_(delay...) {}
   ts_queue(const ts_queue&) = delete;
   ts_queue& operator=(const ts_queue&) = delete;

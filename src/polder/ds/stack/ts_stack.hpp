@@ -13,6 +13,7 @@
 // Why no total order is needed (the paper's theorem): a pop may miss an element only if its push had not linked it
 // yet, and may take another than the latest only if no order is known; in both cases the pushes overlap, or overlap
 // the pop.
+#include <concepts>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -52,6 +53,7 @@ class ts_stack : public collection<ts_stack<T, R, Memory, Clock>, T, in_node<T>>
 
   // Then the clock's parameters. Throws what the clock throws.
   template <class... Delay>
+    requires std::constructible_from<Clock, Delay...>
   explicit ts_stack(typename R::domain& domain, Delay... delay) : domain_(domain), clock_(delay...) {}
   ts_stack(const ts_stack&) = delete;
   ts_stack& operator=(const ts_stack&) = delete;
