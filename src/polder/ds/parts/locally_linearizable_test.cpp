@@ -1,5 +1,6 @@
-// ll_dq under what is asked of every collection, and what each thread sees of another's elements.
-#include <polder/ds/queue/ll_dq.hpp>
+// Locally linearizable queues and stacks under what is asked of every collection, and what comes out of each thread's
+// elements.
+#include <polder/ds/parts/locally_linearizable.hpp>
 
 #include <gtest/gtest.h>
 
@@ -7,6 +8,8 @@
 #include <vector>
 
 #include <polder/ds/collection_suite_test.hpp>
+#include <polder/ds/queue/ll_dq.hpp>
+#include <polder/ds/stack/ll_ds.hpp>
 
 namespace polder::ds::collection_suite {
 namespace {
@@ -15,9 +18,29 @@ POLDER_COLLECTION_SUITE(ll_dq, ll_dq);
 POLDER_COLLECTION_SUITE(ll_dq_nonlinempty, ll_dq_nonlinempty);
 POLDER_COLLECTION_SUITE(ll_dyn_dq, ll_dyn_dq);
 POLDER_COLLECTION_SUITE(ll_dyn_dq_nonlinempty, ll_dyn_dq_nonlinempty);
+POLDER_COLLECTION_SUITE(ll_ds, ll_ds);
+POLDER_COLLECTION_SUITE(ll_ds_nonlinempty, ll_ds_nonlinempty);
+POLDER_COLLECTION_SUITE(ll_dyn_ds, ll_dyn_ds);
+POLDER_COLLECTION_SUITE(ll_dyn_ds_nonlinempty, ll_dyn_ds_nonlinempty);
 
-// Elements are thread * 1000 + which. Of each thread's they come out in a queue's order, whoever gets them.
-template <class S>
+// Which of n elements of one thread comes out as the ith.
+struct queues {
+  using fixed = ll_dq<long, smr::debra>;
+  using dynamic = ll_dyn_dq<long, smr::debra>;
+  static long ith(long i, long) { return i; }
+};
+struct stacks {
+  using fixed = ll_ds<long, smr::debra>;
+  using dynamic = ll_dyn_ds<long, smr::debra>;
+  static long ith(long i, long n) { return n - 1 - i; }
+};
+template <class Kind>
+class local_order : public ::testing::Test {};
+using kinds = ::testing::Types<queues, stacks>;
+TYPED_TEST_SUITE(local_order, kinds);
+
+// Elements are thread * 1000 + which. Of each thread's they come out in their order, whoever gets them.
+template <class Kind, class S>
 void keeps_the_order_of_each(S& s) {
   constexpr long threads = 9, each = 50;
   std::vector<std::thread> putters;
@@ -32,38 +55,38 @@ void keeps_the_order_of_each(S& s) {
   for (long i = 0; i != threads * each; ++i) {
     const std::optional<long> n = s.get();
     ASSERT_TRUE(n.has_value());
-    const long nth = out[*n / 1000]++;
-    ASSERT_EQ(*n % 1000, nth);
+    const long ith = out[*n / 1000]++;
+    ASSERT_EQ(*n % 1000, Kind::ith(ith, each));
   }
   ASSERT_FALSE(s.get().has_value());
 }
 
-TEST(ll_dq, each_threads_elements_come_in_order) {
+TYPED_TEST(local_order, each_threads_elements_come_in_order) {
   drained<smr::debra> d;
-  ll_dq<long, smr::debra> s(d, 3);  // fewer than threads
-  keeps_the_order_of_each(s);
+  typename TypeParam::fixed s(d, 3);  // fewer than threads
+  keeps_the_order_of_each<TypeParam>(s);
 }
-TEST(ll_dq, dynamic_each_threads_elements_come_in_order) {
+TYPED_TEST(local_order, dynamic_each_threads_elements_come_in_order) {
   drained<smr::debra> d;
-  ll_dyn_dq<long, smr::debra> s(d);
-  keeps_the_order_of_each(s);
+  typename TypeParam::dynamic s(d);
+  keeps_the_order_of_each<TypeParam>(s);
 }
 
-TEST(ll_dq, alone_it_is_a_queue) {
+TYPED_TEST(local_order, alone_it_keeps_its_order) {
   drained<smr::debra> d;
-  ll_dq<long, smr::debra> s(d);
-  ll_dyn_dq<long, smr::debra> dynamic(d);
+  typename TypeParam::fixed s(d);
+  typename TypeParam::dynamic dynamic(d);
   for (long i = 0; i != 100; ++i) s.put(i), dynamic.put(i);
   for (long i = 0; i != 100; ++i) {
-    const long n = i;
+    const long n = TypeParam::ith(i, 100);
     ASSERT_EQ(s.get(), n);
     ASSERT_EQ(dynamic.get(), n);
   }
 }
 
-TEST(ll_dq, who_left_and_is_empty_is_passed_over_until_its_number_comes_again) {
+TYPED_TEST(local_order, who_left_and_is_empty_is_passed_over_until_its_number_comes_again) {
   drained<smr::debra> d;
-  ll_dyn_dq<long, smr::debra> s(d);
+  typename TypeParam::dynamic s(d);
   EXPECT_EQ(s.listed(), 0u);
   s.put(1);
   EXPECT_EQ(s.listed(), 1u);
@@ -79,9 +102,9 @@ TEST(ll_dq, who_left_and_is_empty_is_passed_over_until_its_number_comes_again) {
   }
 }
 
-TEST(ll_dq, more_threads_at_once_than_a_row_has) {
+TYPED_TEST(local_order, more_threads_at_once_than_a_row_has) {
   drained<smr::debra> d;
-  ll_dyn_dq<long, smr::debra> s(d);
+  typename TypeParam::dynamic s(d);
   constexpr unsigned threads = 150;
   atomic<unsigned> ready{0};
   std::vector<std::thread> putters;
