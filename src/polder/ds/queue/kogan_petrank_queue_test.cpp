@@ -23,7 +23,7 @@ POLDER_COLLECTION_SUITE(kogan_petrank_queue, kogan_petrank_queue);
 POLDER_COLLECTION_SUITE(kogan_petrank_slow_path, slow_path_only);
 
 TEST(kogan_petrank_queue, a_delay_of_0_is_refused) {
-  smr::debra::domain domain;
+  drained<smr::debra> domain;
   EXPECT_THROW((kogan_petrank_queue<long, smr::debra>(domain, 10, 0)), std::invalid_argument);
 }
 

@@ -23,7 +23,7 @@ POLDER_COLLECTION_SUITE(lcrq, lcrq);
 POLDER_COLLECTION_SUITE(lcrq_of_small_rings, of_rings<4>::queue);
 
 TEST(lcrq, no_value_means_none) {
-  smr::debra::domain domain;
+  drained<smr::debra> domain;
   lcrq<std::uint64_t, smr::debra> q(domain, 4);
   for (int round = 0; round != 5; ++round) {
     for (const std::uint64_t v : {0ull, ~0ull, 1ull << 63, 0ull, 1ull}) ASSERT_TRUE(q.enqueue(v));
@@ -33,13 +33,13 @@ TEST(lcrq, no_value_means_none) {
 }
 
 TEST(lcrq, a_ring_that_is_no_power_of_two_is_refused) {
-  smr::debra::domain domain;
+  drained<smr::debra> domain;
   using queue = lcrq<int, smr::debra>;
   for (const std::size_t size : {0, 1, 3, 1000}) EXPECT_THROW(queue(domain, size), std::invalid_argument) << size;
 }
 
 TEST(lcrq, an_empty_queue_keeps_its_ring) {
-  smr::debra::domain domain;
+  drained<smr::debra> domain;
   lcrq<int, smr::debra> q(domain, 8);
   for (int i = 0; i != 1000; ++i) {
     ASSERT_FALSE(q.dequeue());

@@ -26,14 +26,14 @@ POLDER_COLLECTION_SUITE(ll_unbounded_kfifo_of_two, of_two);
 using queue = ll_unbounded_kfifo<std::uint64_t, smr::debra>;
 
 TEST(ll_unbounded_kfifo, a_k_of_nothing_is_refused) {
-  smr::debra::domain domain;
+  drained<smr::debra> domain;
   EXPECT_THROW(queue(domain, 0), std::invalid_argument);
   EXPECT_THROW(queue(domain, most_k + 1), std::invalid_argument);
 }
 
 // As published, a push of a thread alone took 17 KiB.
 TEST(ll_unbounded_kfifo, a_thread_alone_pays_for_one_slot_an_element) {
-  smr::debra::domain domain;
+  drained<smr::debra> domain;
   queue q(domain, 80);
   constexpr std::uint64_t n = 1000;
   for (std::uint64_t i = 0; i != n; ++i) q.enqueue(i);
@@ -45,7 +45,7 @@ TEST(ll_unbounded_kfifo, a_thread_alone_pays_for_one_slot_an_element) {
 
 // What each thread put comes out in its order, whoever takes it; segments are of three slots.
 TEST(ll_unbounded_kfifo, elements_of_each_thread_come_out_in_its_order) {
-  smr::debra::domain domain;
+  drained<smr::debra> domain;
   constexpr std::uint64_t threads = 4, each = 500;
   queue q(domain, 3);
   std::vector<std::thread> workers;

@@ -6,7 +6,10 @@
 namespace polder::ds::collection_suite {
 namespace {
 
-POLDER_COLLECTION_SUITE(ms_queue, ms_queue);
+// Not every compiler takes a template of four, with a default, for one of three.
+template <class T, class R, class M>
+using plain_one = ms_queue<T, R, M>;
+POLDER_COLLECTION_SUITE(ms_queue, plain_one);
 
 }  // namespace
 }  // namespace polder::ds::collection_suite

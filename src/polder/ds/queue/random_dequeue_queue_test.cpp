@@ -17,7 +17,7 @@ POLDER_COLLECTION_SUITE(random_dequeue_queue, random_dequeue_queue);
 using queue = random_dequeue_queue<int, smr::debra>;
 
 TEST(random_dequeue_queue, of_a_factor_of_one_is_a_queue) {
-  smr::debra::domain domain;
+  drained<smr::debra> domain;
   queue q(domain, 1);
   EXPECT_EQ(q.k(), 0u);
   for (int i = 0; i != 100; ++i) q.enqueue(i);
@@ -25,7 +25,7 @@ TEST(random_dequeue_queue, of_a_factor_of_one_is_a_queue) {
 }
 
 TEST(random_dequeue_queue, picks_any_of_the_first) {
-  smr::debra::domain domain;
+  drained<smr::debra> domain;
   std::set<int> seen;
   for (int round = 0; round != 300; ++round) {
     queue q(domain, 4);
@@ -36,14 +36,14 @@ TEST(random_dequeue_queue, picks_any_of_the_first) {
 }
 
 TEST(random_dequeue_queue, without_retries_takes_the_first) {
-  smr::debra::domain domain;
+  drained<smr::debra> domain;
   queue q(domain, 80, 0);
   for (int i = 0; i != 100; ++i) q.enqueue(i);
   for (int i = 0; i != 100; ++i) ASSERT_EQ(q.dequeue(), i);
 }
 
 TEST(random_dequeue_queue, a_factor_of_nothing_is_refused) {
-  smr::debra::domain domain;
+  drained<smr::debra> domain;
   EXPECT_THROW(queue(domain, 0), std::invalid_argument);
 }
 

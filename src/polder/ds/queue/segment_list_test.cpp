@@ -36,13 +36,13 @@ using lists =
 TYPED_TEST_SUITE(segment_lists, lists);
 
 TYPED_TEST(segment_lists, a_size_of_nothing_is_refused) {
-  smr::debra::domain domain;
+  drained<smr::debra> domain;
   EXPECT_THROW(TypeParam(domain, 0), std::invalid_argument);
   EXPECT_THROW(TypeParam(domain, most_k + 1), std::invalid_argument);
 }
 
 TYPED_TEST(segment_lists, of_one_slot_is_a_queue) {
-  smr::debra::domain domain;
+  drained<smr::debra> domain;
   TypeParam q(domain, 1);
   EXPECT_EQ(q.k(), 0u);
   for (std::uint64_t i = 0; i != 100; ++i) q.enqueue(i);
@@ -51,7 +51,7 @@ TYPED_TEST(segment_lists, of_one_slot_is_a_queue) {
 }
 
 TYPED_TEST(segment_lists, any_of_a_segment_comes_out) {
-  smr::debra::domain domain;
+  drained<smr::debra> domain;
   std::set<std::uint64_t> seen;
   for (int round = 0; round != 300; ++round) {
     TypeParam q(domain, 4);
@@ -62,7 +62,7 @@ TYPED_TEST(segment_lists, any_of_a_segment_comes_out) {
 }
 
 TYPED_TEST(segment_lists, a_pair_of_put_and_get_costs_a_slot) {
-  smr::debra::domain domain;
+  drained<smr::debra> domain;
   TypeParam q(domain, 80);
   for (std::uint64_t i = 0; i != 800; ++i) {
     q.enqueue(i);

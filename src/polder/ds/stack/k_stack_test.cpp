@@ -24,13 +24,13 @@ POLDER_COLLECTION_SUITE(k_stack_of_two, of_two);
 using stack = k_stack<std::uint64_t, smr::debra>;
 
 TEST(k_stack, a_k_of_nothing_is_refused) {
-  smr::debra::domain domain;
+  drained<smr::debra> domain;
   EXPECT_THROW(stack(domain, 0), std::invalid_argument);
   EXPECT_THROW(stack(domain, most_k + 1), std::invalid_argument);
 }
 
 TEST(k_stack, of_one_slot_is_a_stack) {
-  smr::debra::domain domain;
+  drained<smr::debra> domain;
   stack s(domain, 1);
   EXPECT_EQ(s.k(), 0u);
   for (std::uint64_t i = 0; i != 100; ++i) s.push(i);
@@ -39,7 +39,7 @@ TEST(k_stack, of_one_slot_is_a_stack) {
 }
 
 TEST(k_stack, any_of_a_segment_comes_out) {
-  smr::debra::domain domain;
+  drained<smr::debra> domain;
   std::set<std::uint64_t> seen;
   for (int round = 0; round != 300; ++round) {
     stack s(domain, 4);
@@ -50,7 +50,7 @@ TEST(k_stack, any_of_a_segment_comes_out) {
 }
 
 TEST(k_stack, a_pair_of_push_and_pop_costs_no_memory) {
-  smr::debra::domain domain;
+  drained<smr::debra> domain;
   stack s(domain, 80);
   for (std::uint64_t i = 0; i != 800; ++i) {
     s.push(i);

@@ -6,7 +6,10 @@
 namespace polder::ds::collection_suite {
 namespace {
 
-POLDER_COLLECTION_SUITE(treiber_stack, treiber_stack);
+// Not every compiler takes a template of four, with a default, for one of three.
+template <class T, class R, class M>
+using plain_one = treiber_stack<T, R, M>;
+POLDER_COLLECTION_SUITE(treiber_stack, plain_one);
 
 }  // namespace
 }  // namespace polder::ds::collection_suite
