@@ -16,12 +16,24 @@ namespace {
 
 using polder::atomic;
 using polder::order;
-using polder::model::keeping;
 using polder::model::key;
 using polder::model::protection;
 
 constexpr unsigned slots = 4, guards = 3, nodes = 12;
-using hazards = polder::model::hazards<guards, slots>;
+
+// What the world below reclaims like: its guards see a node's room again, which those of test/model/structures.hpp do not.
+struct keeping {
+  static constexpr polder::model::protects_what info{protection::region};
+  struct header {};
+  struct domain {};
+};
+struct hazards {
+  static constexpr polder::model::protects_what info{protection::pointer};
+  struct header {};
+  struct domain {
+    atomic<const void*> held[guards][slots];
+  };
+};
 struct nothing {};
 
 template <class R, class Clock>

@@ -104,7 +104,7 @@ struct one_ranges : rl::test_suite<one_ranges, 2>, counted<keeping, 2> {
       this->put(0, 6);
     } else {
       int last = 0, sum = 0;
-      this->map->range(key(1), key(6), [&](const key& k, const none&) {
+      this->map.range(key(1), key(6), [&](const key& k, const none&) {
         POLDER_MODEL_CHECK(k.value() > last);
         last = k.value();
         sum += last;
