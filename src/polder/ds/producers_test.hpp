@@ -23,7 +23,8 @@ struct hesitant {
   static void hesitate() noexcept {
     static thread_local unsigned turn = 0;
     // On a busy machine each yield is a slice of time.
-    if (++turn % (turn < 2048 ? 7 : 509) == 0) std::this_thread::yield();
+    ++turn;
+    if (turn % (turn < 2048 ? 7 : 509) == 0) std::this_thread::yield();
   }
 };
 

@@ -236,7 +236,8 @@ struct hazard {
       static thread_local unsigned turn = 0;
       for (W now = word.load(order::acquire);;) {  // sync: structure
         // What was read is freed now, if ever. On a busy machine each yield is a slice of time, so there are few later on.
-        if (++turn % (turn < 2048 ? 8 : 512) == 0) std::this_thread::yield();
+        ++turn;
+        if (turn % (turn < 2048 ? 8 : 512) == 0) std::this_thread::yield();
         slots_[s].store(address_of_any(now), order::seq_cst);  // sync: held-or-unlinked: before the second look
         const W again = word.load(order::seq_cst);             // sync: held-or-unlinked, structure
         if (again == now) return now;
