@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <polder/os/timeline.hpp>
 #include <string>
 
 namespace polder::bench {
@@ -58,7 +59,12 @@ std::unique_ptr<any_collection> collection_choice::open(run& r, const use& by) {
   r.reject("there is no such structure");
 }
 
+void collection_choice::record(run& r) {
+  if (!r.timeline.empty() && !os::timeline::start({.file = r.timeline})) r.fail("no timeline");
+}
+
 void collection_choice::close(run& r, any_collection& c) {
+  os::timeline::stop();
   const smr::garbage all = c.close();
   r.setup().allocations += 1 + all.retired;  // and the structure itself; finish() looks whether they balance
   r.setup().frees += 1 + all.reclaimed;

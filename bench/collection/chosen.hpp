@@ -47,7 +47,10 @@ struct collection_choice {
   };
   static std::unique_ptr<any_collection> open(run& r, const use& by);
 
-  // When nobody works any more: what was retired is reclaimed.
+  // Before the measured phase, by one thread: a timeline, if one is asked for.
+  static void record(run& r);
+
+  // When nobody works any more: the timeline ends, and what was retired is reclaimed.
   static void close(run& r, any_collection& c);
 };
 

