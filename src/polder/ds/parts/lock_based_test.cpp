@@ -1,7 +1,9 @@
-// lock_based_queue under what is asked of every collection, and how it waits.
-#include <polder/ds/queue/lock_based_queue.hpp>
+// lock_based_queue and lock_based_stack under what is asked of every collection, and how they wait.
+#include <polder/ds/parts/lock_based.hpp>
 
 #include <polder/ds/collection_suite_test.hpp>
+#include <polder/ds/queue/lock_based_queue.hpp>
+#include <polder/ds/stack/lock_based_stack.hpp>
 
 #include <gtest/gtest.h>
 
@@ -15,13 +17,18 @@ namespace polder::ds::collection_suite {
 namespace {
 
 POLDER_COLLECTION_SUITE(lock_based_queue, lock_based_queue);
+POLDER_COLLECTION_SUITE(lock_based_stack, lock_based_stack);
 
 using namespace std::chrono_literals;
-using waited_for = lock_based_queue<std::unique_ptr<long>, smr::leaky>;
+template <class WaitedFor>
+class lock_based_waits : public ::testing::Test {};
+using waited_for = ::testing::Types<lock_based_queue<std::unique_ptr<long>, smr::leaky>,
+                                    lock_based_stack<std::unique_ptr<long>, smr::leaky>>;
+TYPED_TEST_SUITE(lock_based_waits, waited_for);
 
-TEST(lock_based_queue, who_waits_gets_what_is_put_later) {
+TYPED_TEST(lock_based_waits, who_waits_gets_what_is_put_later) {
   constexpr long each = 200, waiters = 3;
-  waited_for c;
+  TypeParam c;
   atomic<long> sum{0};
   std::vector<std::thread> threads;
   for (long t = 0; t != waiters; ++t) {
@@ -38,8 +45,8 @@ TEST(lock_based_queue, who_waits_gets_what_is_put_later) {
   EXPECT_FALSE(c.get().has_value());
 }
 
-TEST(lock_based_queue, a_wait_has_an_end) {
-  waited_for c;
+TYPED_TEST(lock_based_waits, a_wait_has_an_end) {
+  TypeParam c;
   EXPECT_FALSE(c.get_for(0s).has_value());
   EXPECT_FALSE(c.get_for(-1s).has_value());
   EXPECT_FALSE(c.get_for(2ms).has_value());
