@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <new>
 #include <optional>
 #include <string>
 #include <vector>
@@ -233,7 +234,11 @@ int run_one(const request& wanted) {
   r.picture = wanted.picture;
   if (wanted.live) r.watch_live();
   if (wanted.time_limit != 0) alarm(static_cast<unsigned>(wanted.time_limit));
-  found->execute(r);
+  try {
+    found->execute(r);
+  } catch (const std::bad_alloc&) {
+    r.fail("operator new found no memory");
+  }
   return r.finish();
 }
 

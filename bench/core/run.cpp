@@ -9,6 +9,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "core/json.hpp"
@@ -145,7 +146,11 @@ void run::work(worker& w) {
   pthread_barrier_wait(&go_);
   w.begin_ns = now_ns();
   w.take_over();
-  function_(body_, w);
+  try {
+    function_(body_, w);
+  } catch (const std::bad_alloc&) {
+    fail("operator new found no memory");
+  }
   if (w.end_ns == 0) w.end_ns = now_ns();
   tell_live();
   working_.fetch_sub(1, std::memory_order_release);  // sync: last-worker

@@ -1,6 +1,5 @@
 #pragma once
 // execute — the workload `set` over one structure of ds/, for each reclaimer that suits it.
-#include <new>
 #include <optional>
 
 #include <polder/ds/tree/map_info.hpp>
@@ -59,23 +58,19 @@ void execute_under(run& r, const set_job& job) {
 template <template <class> class Structure>
 const char* execute_structure(run& r, const set_job& job) {
   const char* why = "there is no such reclaimer";
-  try {
-    for_each(smr::all{}, [&]<class R> {
-      if (R::info.name != job.reclaimer) return;
-      if constexpr (!ds::suits<R>(Structure<R>::info)) {
-        why = ds::unsuited<R>(Structure<R>::info).data();
-      } else if (job.ranges != 0 && !has_ranges<Structure<R>>) {
-        why = "this structure has no ranges: structure=abtree does";
-      } else if (job.ranges != 0 && R::info.protects != smr::protection::region) {
-        why = "this reclaimer protects single pointers, and a range reads more nodes than it has slots";
-      } else {
-        why = nullptr;
-        execute_under<Structure<R>, R>(r, job);
-      }
-    });
-  } catch (const std::bad_alloc&) {
-    r.fail("operator new found no memory");
-  }
+  for_each(smr::all{}, [&]<class R> {
+    if (R::info.name != job.reclaimer) return;
+    if constexpr (!ds::suits<R>(Structure<R>::info)) {
+      why = ds::unsuited<R>(Structure<R>::info).data();
+    } else if (job.ranges != 0 && !has_ranges<Structure<R>>) {
+      why = "this structure has no ranges: structure=abtree does";
+    } else if (job.ranges != 0 && R::info.protects != smr::protection::region) {
+      why = "this reclaimer protects single pointers, and a range reads more nodes than it has slots";
+    } else {
+      why = nullptr;
+      execute_under<Structure<R>, R>(r, job);
+    }
+  });
   return why;
 }
 

@@ -46,13 +46,7 @@ class set_run {
   }
 
   void operator()() {
-    run_.measure([&](worker& w) {
-      try {
-        body(w);
-      } catch (const std::bad_alloc&) {
-        run_.fail("operator new found no memory");
-      }
-    });
+    run_.measure([&](worker& w) { body(w); });
     check();
   }
 
