@@ -17,7 +17,7 @@
 #include <string>
 #include <utility>
 
-#include <polder/ds/parts/row.hpp>
+#include <polder/ds/parts/cells.hpp>
 #include <polder/ds/parts/slot.hpp>
 #include <polder/sync/atomic.hpp>
 
@@ -56,7 +56,7 @@ struct one_each {
 template <class Use, class Memory>
 class k_segment {
  public:
-  using places = row<slot, Memory>;
+  using places = cells<slot, Memory>;
   using run = slot_run<Use>;
   using owner_number = slot_state::owner_number;
 

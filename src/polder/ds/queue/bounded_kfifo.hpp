@@ -38,11 +38,11 @@
 
 #include <polder/base/config.hpp>
 #include <polder/ds/collection_info.hpp>
+#include <polder/ds/parts/cells.hpp>
 #include <polder/ds/parts/collection.hpp>
 #include <polder/ds/parts/k_segment.hpp>
 #include <polder/ds/parts/memory.hpp>
 #include <polder/ds/parts/random.hpp>
-#include <polder/ds/parts/row.hpp>
 #include <polder/ds/parts/slot.hpp>
 #include <polder/sync/atomic.hpp>
 
@@ -149,7 +149,7 @@ class bounded_kfifo : public collection<bounded_kfifo<T, R, Memory>, T, in_word<
   const std::uint32_t k_;
   const std::size_t segments_;
   // slots_ — see parts/slot.hpp. A slot is filled in turn n + 1 only when head has passed segment n - segments, so it is empty.
-  row<slot, Memory> slots_;
+  cells<slot, Memory> slots_;
   // head_, tail_ — numbers of segments, each only growing. Written by who found a segment over or used up; read by all.
   //   order  kfifo-head, kfifo-tail: who sees a segment left sees how its slots were when it was
   //   ABA    64-bit numbers do not come again

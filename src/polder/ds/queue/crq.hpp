@@ -34,7 +34,7 @@
 #include <utility>
 
 #include <polder/base/config.hpp>
-#include <polder/ds/parts/row.hpp>
+#include <polder/ds/parts/cells.hpp>
 #include <polder/sync/atomic.hpp>
 #include <polder/sync/double_word.hpp>
 
@@ -45,10 +45,10 @@ class crq {
  public:
   static constexpr unsigned patience = 16;  // tickets that a putter draws in vain before it closes the ring
 
-  using cells = row<double_word, Memory>;
+  using ring = cells<double_word, Memory>;
 
   // As many cells as a power of two.
-  explicit crq(cells&& c) noexcept
+  explicit crq(ring&& c) noexcept
       : cells_(std::move(c)),
         mask_(cells_.size() - 1),
         spread_(cells_.size() >= 64 ? 3 : 0),
@@ -159,7 +159,7 @@ class crq {
   //            marking a cell hands on what its putter released
   //          crq-unsafe: see put()
   //   ABA    indices only grow, and a ticket is put once
-  const cells cells_;
+  const ring cells_;
   const std::uint64_t mask_;
   const unsigned spread_, wrap_;
   std::byte apart1_[false_sharing_range];

@@ -24,7 +24,7 @@ struct ring {
   using crq = polder::ds::crq<room>;
   static constexpr unsigned boxes = 10;
 
-  crq tickets{typename crq::cells(Size)};
+  crq tickets{typename crq::ring(Size)};
   plain<unsigned> written[boxes];
   unsigned inside[boxes] = {}, out[boxes] = {};
 

@@ -54,7 +54,7 @@ class lcrq : public collection<lcrq<T, R, Memory>, T, in_word<T>>, public queue_
   // ring_size: how many cells a ring has, a power of two from 2 to 2^32; else throws std::invalid_argument.
   lcrq(typename R::domain& domain, std::size_t ring_size) : domain_(domain), ring_size_(checked(ring_size)) {
     guard g(domain_);
-    ring* const first = g.template make<ring>(cells(ring_size_));
+    ring* const first = g.template make<ring>(ring_cells(ring_size_));
     head_.store(first, order::relaxed);
     tail_.store(first, order::relaxed);
   }
@@ -69,9 +69,9 @@ class lcrq : public collection<lcrq<T, R, Memory>, T, in_word<T>>, public queue_
  private:
   friend collection<lcrq, T, in_word<T>>;
 
-  using cells = typename crq<Memory>::cells;
+  using ring_cells = typename crq<Memory>::ring;
   struct ring : R::header, Memory {
-    explicit ring(cells&& c) noexcept : tickets(std::move(c)) {}
+    explicit ring(ring_cells&& c) noexcept : tickets(std::move(c)) {}
     std::size_t weight() const noexcept { return sizeof(ring) + tickets.bytes(); }
     crq<Memory> tickets;
     // next — the ring behind, or null. Written once, by the CAS that links it, after this one was closed.
@@ -93,7 +93,7 @@ class lcrq : public collection<lcrq<T, R, Memory>, T, in_word<T>>, public queue_
       ring* next = last->next.load(order::acquire);  // sync: ring-link
       if (next == nullptr) {
         if (last->tickets.put(e)) return true;
-        ring* const made = g.template make<ring>(cells(ring_size_));
+        ring* const made = g.template make<ring>(ring_cells(ring_size_));
         made->tickets.put(e);
         if (last->next.cas(next, made, order::release, order::acquire)) {  // sync: ring-link
           swing(last, made);
