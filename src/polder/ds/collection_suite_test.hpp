@@ -19,7 +19,6 @@
 #include <utility>
 #include <vector>
 
-#include <polder/base/type_list.hpp>
 #include <polder/ds/collection_info.hpp>
 #include <polder/ds/parts/memory.hpp>
 #include <polder/ds/tree/eager_test.hpp>
@@ -149,13 +148,6 @@ struct subject {
 std::vector<subject>& subjects();
 void PrintTo(const subject& s, std::ostream* out);
 
-// One that restarts readers asks for read phases, which none of these has.
-template <class R>
-constexpr bool suits(const collection_info& info) {
-  return !smr::restartable_reclaimer<R> &&
-         (info.protection != needs::region || R::info.protects == smr::protection::region);
-}
-
 template <template <class, class, class> class Of, class R>
 void add(std::string name, bool in_short) {
   using heap = heap_memory;
@@ -171,10 +163,8 @@ void add(std::string name, bool in_short) {
   subjects().push_back(s);
 }
 
-// One that protects regions and one that protects pointers: each structure runs under more of them in bench.structures, and a
-// pair costs the compiler a second in every preset.
-using registered = type_list<smr::debra, smr::hazard>;
-
+// Under one that frees at once what nobody may see, in full, and under one of those that programs use. Each structure runs
+// under more of them in bench.structures; a pair costs the compiler a second in every preset.
 template <template <class, class, class> class Of>
 bool add_all(const char* name) {
   constexpr collection_info info = Of<long, smr::leaky, heap_memory>::info;
@@ -182,10 +172,7 @@ bool add_all(const char* name) {
     add<Of, smr::leaky>(name, false);
   } else {
     add<Of, std::conditional_t<info.protection == needs::pointer, eager::hazard, eager::region>>(name, false);
-    add<Of, eager::leaky>(name, true);
-    for_each(registered{}, [&]<class R> {
-      if constexpr (suits<R>(info)) add<Of, R>(name, true);
-    });
+    add<Of, smr::debra>(name, true);
   }
   return true;
 }
