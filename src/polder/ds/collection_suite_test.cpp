@@ -24,7 +24,7 @@ void PrintTo(const subject& s, std::ostream* out) { *out << s.name; }
 
 namespace {
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || defined(POLDER_EMULATED)
 constexpr unsigned scale = 1;
 #else
 constexpr unsigned scale = 4;
