@@ -44,6 +44,7 @@ SUBJECTS = {
     "polder/ds/parts/ts_stack_buffer.hpp": ["polder/ds/parts/ts_youngest_model.cpp"],
     "polder/ds/parts/ts_youngest.hpp": ["polder/ds/parts/ts_youngest_model.cpp"],
     "polder/ds/parts/sleepers.hpp": ["polder/ds/parts/sleepers_model.cpp"],
+    "polder/ds/parts/claimed_cells.hpp": ["polder/ds/parts/claimed_cells_model.cpp"],
     "polder/ds/parts/index_ring.hpp": ["polder/ds/parts/index_ring_model.cpp"],
     "polder/ds/queue/mpsc_list.hpp": ["polder/ds/queue/mpsc_list_model.cpp"],
     "polder/ds/queue/vyukov_ring.hpp": ["polder/ds/queue/vyukov_ring_model.cpp"],
@@ -116,6 +117,10 @@ BREAKS = [
 ]
 
 BREAKS += [
+    ("polder/ds/parts/claimed_cells.hpp", "no light fence", "    fences.light();\n", ""),
+    ("polder/ds/parts/claimed_cells.hpp", "no heavy fence", "while (!fences.heavy())", "while (false)"),
+    ("polder/ds/parts/claimed_cells.hpp", "no look after the fence", "return is_filled(i) || !settle", "return !settle"),
+    ("polder/ds/parts/claimed_cells.hpp", "spoils without settling", "return is_filled(i) || !settle(at(i / together), i, order::acquire);", "return is_filled(i);"),
     ("polder/sync/owned_lock.hpp", "unlock wakes nobody", "if ((was & waited_for) != 0) wake();", "(void)wake, (void)was;"),
     ("polder/sync/owned_lock.hpp", "sleeps without a mark", "} else if (word_.cas(seen, seen | waited_for, order::relaxed, order::relaxed)) {\n        sleep(seen | waited_for);",
      "} else {\n        sleep(seen);"),
@@ -343,6 +348,7 @@ EPOCH, GATE = "polder/smr/epoch/epoch_clock.hpp", "polder/smr/seat_gate.hpp"
 RING = "polder/smr/epoch/token_ring.hpp"
 TS_RAISED = "survives, and may: the models' runs are too short for it: three moves by others between two scans that both miss them"
 SURVIVES = {
+    ("polder/ds/parts/claimed_cells.hpp", "claimed_cells, order 5: release -> relaxed"): "the fence before it releases as well",
     (TS_BUFFER, "put, order 2: acquire -> relaxed"): TS_RAISED,
     (TS_BUFFER, "take, order 1: release -> relaxed"): TS_RAISED,
     (TS_BUFFER, "unlink, order 1: release -> relaxed"): TS_RAISED,

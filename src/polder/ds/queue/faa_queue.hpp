@@ -7,26 +7,20 @@
 //   progress   lock-free: a getter may spoil the cell of a slow putter, again and again, but only as often as a segment has
 //              cells: the put that makes the next segment brings its element with it
 //   in malloc  no: put allocates
-//   deviation  cells hold elements of any type in place, beside a state. A getter that comes before its putter looks again
-//              a few times before it spoils the cell. Head does not pass tail, so no segment is retired that tail leads to
-//
-// States of a cell. An arrow is one atomic step; in brackets, what the thread that made it owes.
-//
-//              put's CAS                     get's exchange [take the element]
-//     free ───────────────▶ filled ─────────────────────────────────────────▶ done
-//       └───────────────────────────────────────────────────────────────────▶ done
-//              get's exchange: spoiled [claim another]; the putter that claimed it claims another
+//   deviation  cells are parts/claimed_cells.hpp's: elements of any type in place, and no read-modify-write to fill or take one
+//              that nobody spoils. A getter that comes before its putter looks again a few times before it spoils the cell.
+//              Head does not pass tail, so no segment is retired that tail leads to
 //
 // A segment:  made ── next of the one before ──▶ last ── its own next ──▶ passed by tail_ ── by head_ [retire] ──▶ unlinked
 //
-// Order. A put takes effect with its cell's CAS (or its segment's link), a get with its exchange, but for cells whose getter
-// claimed first and exchanges later: an element there is got by a call that has begun before the element could be seen, so
-// the get may be put right behind the put. Cells are claimed in the order of their numbers, so of two puts one after the
-// other the first one's cell is claimed by a getter first.
+// Order. A put takes effect when its cell is filled (or its segment linked), a get when it claims, but for cells whose getter
+// claimed first: an element there is got by a call that has begun before the element could be seen, so the get may be put
+// right behind the put. Cells are claimed in the order of their numbers, so of two puts one after the other the first one's
+// cell is claimed by a getter first.
 //
 // Empty. A getter reads puts_ after gets_ and finds puts_ <= gets_: at that moment each cell that a put has claimed was
-// claimed by a getter too, and what is in it is theirs.
-#include <array>
+// claimed by a getter too, and what is in it is theirs. A cell that is filled says that puts_ has passed it, so who finds the
+// one at gets_ filled need not read puts_, which putters write all the time.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -34,9 +28,10 @@
 
 #include <polder/base/config.hpp>
 #include <polder/ds/collection_info.hpp>
+#include <polder/ds/parts/claimed_cells.hpp>
 #include <polder/ds/parts/collection.hpp>
-#include <polder/ds/parts/held.hpp>
 #include <polder/ds/parts/memory.hpp>
+#include <polder/smr/fences.hpp>
 #include <polder/sync/atomic.hpp>
 
 namespace polder::ds {
@@ -74,32 +69,25 @@ class faa_queue : public collection<faa_queue<T, R, Memory>, T, in_node<T>>,
     g.unmake(head_.load(order::relaxed));
   }
 
-  // Cells of a segment: some 16 KiB for elements of a word.
-  static constexpr std::size_t cells = sizeof(kept) <= 64 ? 1024 : 64;
-
  private:
   friend collection<faa_queue, T, in_node<T>>;
 
   static constexpr unsigned looks = 64;  // of a getter, before it spoils a cell
 
-  enum class fill : std::uint8_t { free, filled, done };
-  struct cell {
-    // state — see above. Written by the one putter and the one getter that claimed the cell.
-    //   order  faa-fill: who finds it filled sees the element; who finds it free and spoils it hands nothing on
-    //   ABA    each state comes once
-    atomic<fill> state;
-    held<kept> element;  // the putter's until it is filled, then the getter's
-  };
+  using line_of_cells = claimed_cells<kept, sizeof(kept) <= 64 ? 1022 : 64>;
+
+ public:
+  // Cells of a segment: some 9 KiB for elements of a word.
+  static constexpr std::size_t cells = line_of_cells::size;
+
+ private:
   // Memory need not be able to align more than malloc does.
   struct apart {
     std::byte nothing[false_sharing_range];
   };
   struct segment : R::header, Memory {
     segment() noexcept = default;
-    explicit segment(kept&& e) noexcept : puts(1) {
-      line[0].element.put(std::move(e));
-      line[0].state.store(fill::filled, order::relaxed);  // seen through faa-link
-    }
+    explicit segment(kept&& e) noexcept : puts(1), line(std::move(e)) {}
     // puts, gets — how many cells putters and getters claimed, or tried to: those past the last are nobody's.
     //   order  faa-claim: who reads gets sees as many puts as the getter it is from; see Empty above
     //   ABA    they only grow
@@ -109,7 +97,7 @@ class faa_queue : public collection<faa_queue<T, R, Memory>, T, in_node<T>>,
     apart between_gets_and_next;
     // next — the segment behind, or null. Written once. Order: faa-link: who sees the segment sees what is in it.
     atomic<segment*> next;
-    std::array<cell, cells> line;
+    line_of_cells line;
   };
   using guard = typename R::template guard<1>;
 
@@ -118,12 +106,8 @@ class faa_queue : public collection<faa_queue<T, R, Memory>, T, in_node<T>>,
     for (;;) {
       segment* last = g.protect(0, tail_);
       const std::uint64_t at = last->puts.fetch_add(1, order::relaxed);
-      if (at < cells) {
-        cell& c = last->line[at];
-        c.element.put(std::move(e));
-        fill seen = fill::free;
-        if (c.state.cas(seen, fill::filled, order::release, order::relaxed)) return true;  // sync: faa-fill
-        e = c.element.take();
+      if (at < cells) [[likely]] {
+        if (last->line.fill(at, e, fences_)) return true;
         continue;
       }
       segment* next = last->next.load(order::acquire);  // sync: faa-link
@@ -133,7 +117,7 @@ class faa_queue : public collection<faa_queue<T, R, Memory>, T, in_node<T>>,
           swing(last, made);
           return true;
         }
-        e = made->line[0].element.take();
+        e = made->line.take(0);
         g.unmake(made);
       }
       swing(last, next);
@@ -146,10 +130,11 @@ class faa_queue : public collection<faa_queue<T, R, Memory>, T, in_node<T>>,
       segment* first = g.protect(0, head_);
       const std::uint64_t gets = first->gets.load(order::acquire);  // sync: faa-claim
       if (gets < cells) {
-        if (first->puts.load(order::relaxed) <= gets) return std::nullopt;
+        // A cell that is filled answers without the word that putters write.
+        if (!first->line.is_filled(gets) && first->puts.load(order::relaxed) <= gets) return std::nullopt;
         const std::uint64_t at = first->gets.fetch_add(1, order::release);  // sync: faa-claim
-        if (at < cells) {
-          if (cell& c = first->line[at]; claim(c)) return std::optional<kept>(c.element.take());
+        if (at < cells) [[likely]] {
+          if (first->line.wait(at, looks, fences_)) return std::optional<kept>(first->line.take(at));
           continue;
         }
       }
@@ -164,19 +149,12 @@ class faa_queue : public collection<faa_queue<T, R, Memory>, T, in_node<T>>,
   // Once in as many puts as a segment has cells.
   POLDER_NOINLINE static segment* make(guard& g, kept&& e) { return g.template make<segment>(std::move(e)); }
 
-  // Whether there is an element in a cell that the caller's get claimed: its own from here on.
-  static bool claim(cell& c) noexcept {
-    for (unsigned n = 0; n != looks; ++n) {
-      if (c.state.load(order::acquire) == fill::filled) return true;  // sync: faa-fill
-    }
-    return c.state.exchange(fill::done, order::acquire) == fill::filled;  // sync: faa-fill
-  }
-
   void swing(segment* from, segment* to) noexcept {
     tail_.cas(from, to, order::release, order::relaxed);  // sync: faa-link
   }
 
   typename R::domain& domain_;
+  const smr::fences fences_;
   // head_ — the segment that getters are at. Written by who finds all its cells claimed and one behind.
   //   order  faa-leave: who sees a segment as head sees that tail has passed the one before
   //   ABA    a guard keeps the segment that was read from being used again
