@@ -40,6 +40,8 @@ namespace polder::ds {
 template <class T, class R, class Memory = heap_memory>
 class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T, in_node<T>>,
                            public queue_names<per_producer_queue<T, R, Memory>, T> {
+  struct lane;
+
  public:
   static constexpr collection_info info = {
       .name = "per-producer-queue",
@@ -67,36 +69,40 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
     }
   }
 
+  // Puts for the thread that asked for it, which is the only one that may use it: it has looked up its lane already. It ends
+  // before the queue and before the thread.
+  class putter {
+   public:
+    bool put(T&& value) { return of_.put_at(std::move(value), &to_); }
+    bool put(const T& value)
+      requires std::is_copy_constructible_v<T>
+    {
+      return put(T(value));
+    }
+    // As the queue's.
+    template <class Iterator>
+    std::size_t put_bulk(Iterator from, std::size_t n)
+      requires in_node<T>::whole
+    {
+      return n == 0 ? 0 : of_.put_bulk_at(to_, from, n);
+    }
+
+   private:
+    friend per_producer_queue;
+    putter(per_producer_queue& of, lane& to) noexcept : of_(of), to_(to) {}
+    per_producer_queue& of_;
+    lane& to_;
+  };
+  // Throws std::bad_alloc.
+  putter mine_to_put() { return putter(*this, mine()); }
+
   // Puts the first n from `from` on, moving from each: others see them at once, but for those of a new segment. Throws what
   // put throws if it is for the first of them; later it stops there. How many.
   template <class Iterator>
   std::size_t put_bulk(Iterator from, std::size_t n)
     requires in_node<T>::whole
   {
-    if (n == 0) return 0;
-    lane& l = mine();
-    for (std::size_t done = 0; done != n;) {
-      if (l.room == 0) {
-        kept e(std::move(*from));
-        try {
-          extend(l, e);
-        } catch (...) {
-          *from = std::move(e);
-          if (done == 0) throw;
-          return done;
-        }
-        ++from, ++done;
-        continue;
-      }
-      const std::uint64_t filled = l.filled.load(order::relaxed);
-      const std::size_t some = std::min(n - done, l.room);
-      cell* const to = &l.last->line[cells - l.room];
-      for (std::size_t i = 0; i != some; ++i, ++from) to[i].put(kept(std::move(*from)));
-      l.room -= some;
-      l.filled.store(filled + some, order::release);  // sync: lane-fill
-      done += some;
-    }
-    return n;
+    return n == 0 ? 0 : put_bulk_at(mine(), from, n);
   }
   // Gets as many as one lane has, at most n, to `to`; how many: none only if all is empty.
   template <class Iterator>
@@ -105,9 +111,10 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
   {
     if (n == 0) return 0;
     guard g(domain_);
-    const taken t = find(g, n);
-    for (std::size_t i = 0; i != t.n; ++i, ++to) *to = t.at[i].take();
-    return t.n;
+    cell* const at = find(g, n);
+    if (at == nullptr) return 0;
+    for (std::size_t i = 0; i != n; ++i, ++to) *to = at[i].take();
+    return n;
   }
 
  private:
@@ -158,14 +165,34 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
   static constexpr std::size_t stay = 256;
   using guard = typename R::template guard<1>;
 
-  struct taken {
-    cell* at = nullptr;
-    std::size_t n = 0;
-    bool in_the_way = false;  // n is 0, but the lane need not be empty: another getter was faster
-  };
-
-  bool insert(kept& e) {
-    lane& l = mine();
+  template <class Iterator>
+  std::size_t put_bulk_at(lane& l, Iterator from, std::size_t n) {
+    for (std::size_t done = 0; done != n;) {
+      if (l.room == 0) {
+        kept e(std::move(*from));
+        try {
+          extend(l, e);
+        } catch (...) {
+          *from = std::move(e);
+          if (done == 0) throw;
+          return done;
+        }
+        ++from, ++done;
+        continue;
+      }
+      const std::uint64_t filled = l.filled.load(order::relaxed);
+      const std::size_t some = std::min(n - done, l.room);
+      cell* const to = &l.last->line[cells - l.room];
+      for (std::size_t i = 0; i != some; ++i, ++from) to[i].put(kept(std::move(*from)));
+      l.room -= some;
+      l.filled.store(filled + some, order::release);  // sync: lane-fill
+      done += some;
+    }
+    return n;
+  }
+  bool insert(kept& e) { return insert(e, &mine()); }
+  bool insert(kept& e, lane* to) {
+    lane& l = *to;
     if (l.room == 0) [[unlikely]] {
       extend(l, e);
       return true;
@@ -177,9 +204,10 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
 
   std::optional<kept> remove() {
     guard g(domain_);
-    const taken t = find(g, 1);
-    if (t.n == 0) return std::nullopt;
-    return std::optional<kept>(t.at->take());
+    std::size_t one = 1;
+    cell* const at = find(g, one);
+    if (at == nullptr) return std::nullopt;
+    return std::optional<kept>(at->take());
   }
 
   // The calling thread's.
@@ -238,29 +266,33 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
     l.filled.store(filled + 1, order::release);  // sync: lane-fill
   }
 
-  // Claims up to `wanted` cells that stand together. None: all lanes were empty at once.
-  taken find(guard& g, std::size_t wanted) {
+  // What a round through the lanes saw.
+  struct round {
+    std::uint64_t sum = 1;  // of what was ever put, more than 0
+    bool empty = true;      // no lane had any
+  };
+
+  // Claims up to n cells that stand together: the first, and n says how many. Null: all lanes were empty at once.
+  cell* find(guard& g, std::size_t& n) {
     visitor unknown;
     visitor& v = me_or(unknown);
     for (std::uint64_t before = 0;;) {
       lane* const lanes = lanes_.load(order::acquire);  // sync: lane-list
-      if (lanes == nullptr) return {};
-      if (v.at == nullptr || v.stays == 0) move_on(v, lanes);
+      if (lanes == nullptr) return nullptr;
+      if (v.stays == 0) [[unlikely]]
+        move_on(v, lanes);
+      round r;
       lane* l = v.at;
-      std::uint64_t sum = 1;
-      bool empty = true;
       do {
-        const taken t = claim(g, *l, wanted, sum);
-        if (t.n != 0) {
+        if (cell* const first = claim(g, *l, n, r)) [[likely]] {
           if (l != v.at) v.at = l, v.stays = stay;
-          v.stays -= std::min(v.stays, t.n);
-          return t;
+          v.stays -= std::min(v.stays, n);
+          return first;
         }
-        empty &= !t.in_the_way;
         l = l->next != nullptr ? l->next : lanes;
       } while (l != v.at);
-      if (empty && before == sum && lanes == lanes_.load(order::acquire)) return {};  // sync: lane-list
-      before = empty ? sum : 0;
+      if (r.empty && before == r.sum && lanes == lanes_.load(order::acquire)) return nullptr;  // sync: lane-list
+      before = r.empty ? r.sum : 0;
     }
   }
 
@@ -272,29 +304,34 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
     v.stays = stay;
   }
 
-  taken claim(guard& g, lane& l, std::size_t wanted, std::uint64_t& sum) {
+  // Null: the lane is empty, or another getter was faster.
+  cell* claim(guard& g, lane& l, std::size_t& n, round& r) {
     for (;;) {
       segment* s = g.protect(0, l.first);
       std::uint64_t at = s->claimed.load(order::relaxed);
-      if (at != cells) {
+      if (at != cells) [[likely]] {
         std::uint64_t seen = s->seen.load(order::acquire);  // sync: lane-fill
         if (at >= seen) {
           const std::uint64_t filled = l.filled.load(order::acquire);  // sync: lane-fill
           seen = std::min<std::uint64_t>(filled - s->before, cells);
           if (at >= seen) {
-            sum += filled;
-            return {};
+            r.sum += filled;
+            return nullptr;
           }
           s->seen.store(seen, order::release);  // sync: lane-fill
         }
-        const std::uint64_t n = std::min<std::uint64_t>(wanted, seen - at);
-        if (!s->claimed.cas(at, at + n, order::relaxed, order::relaxed)) return {.in_the_way = true};
-        return {.at = &s->line[at], .n = std::size_t(n)};
+        const std::uint64_t some = std::min<std::uint64_t>(n, seen - at);
+        if (!s->claimed.cas(at, at + some, order::relaxed, order::relaxed)) {
+          r.empty = false;
+          return nullptr;
+        }
+        n = some;
+        return &s->line[at];
       }
       segment* const next = s->next.load(order::acquire);  // sync: lane-link
       if (next == nullptr) {
-        sum += s->before + cells;
-        return {};
+        r.sum += s->before + cells;
+        return nullptr;
       }
       if (l.first.cas(s, next, order::release, order::relaxed)) g.retire(s);  // sync: lane-link
     }

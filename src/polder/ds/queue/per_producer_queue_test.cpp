@@ -69,6 +69,23 @@ TEST(per_producer_queue, bulk_among_threads_loses_nothing) {
   EXPECT_EQ(sum.load(order::relaxed), putters * each * (putters * each - 1) / 2);
 }
 
+TEST(per_producer_queue, a_putter_puts_where_its_thread_does) {
+  eager::drained<smr::debra> d;
+  per_producer_queue<std::unique_ptr<long>, smr::debra> q(d);
+  auto putter = q.mine_to_put();
+  std::vector<std::unique_ptr<long>> some;
+  long put = 0;
+  for (int round = 0; round != 400; ++round) {
+    putter.put(std::make_unique<long>(put++));
+    q.put(std::make_unique<long>(put++));
+    some.clear();
+    for (int i = 0; i != 3; ++i) some.push_back(std::make_unique<long>(put++));
+    ASSERT_EQ(putter.put_bulk(some.begin(), some.size()), some.size());
+  }
+  for (long got = 0; got != put; ++got) ASSERT_EQ(**q.get(), got);
+  ASSERT_FALSE(q.get().has_value());
+}
+
 TEST(per_producer_queue, threads_that_are_taken_off_inside_lose_nothing) {
   eager::drained<smr::debra> d;
   per_producer_queue<hesitant, smr::debra> q(d);
