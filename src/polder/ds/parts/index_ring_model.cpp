@@ -77,6 +77,29 @@ struct late_misses : rl::test_suite<late_misses, 4> {
   void after() { POLDER_MODEL_CHECK(out[1] + out[2] + out[3] + (r.get() == 0) == 1); }
 };
 
+// Each puts into one ring and looks into the other: not both find nothing. A ring's gets count misses, or its last put has
+// ended them.
+template <unsigned Misses>
+struct crosswise : rl::test_suite<crosswise<Misses>, 2> {
+  ring r[2] = {{2, ring::at_first::empty, 2}, {2, ring::at_first::empty, 2}};
+  bool found[2] = {};
+
+  void before() {
+    for (ring& of : r) {
+      of.put(0);
+      for (unsigned i = 0; i != 1 + Misses; ++i) of.get();
+    }
+  }
+  void thread(unsigned self) {
+    r[self].put(1);
+    found[self] = r[1 - self].get() == 1;
+  }
+  void after() {
+    POLDER_MODEL_CHECK(found[0] || found[1]);
+    for (unsigned t = 0; t != 2; ++t) POLDER_MODEL_CHECK((r[1 - t].get() == 1) == !found[t]);
+  }
+};
+
 }  // namespace
 
 int main() {
@@ -88,5 +111,7 @@ int main() {
   ok &= passes<handing_round<3, 1>>({.title = "index_ring: three hand round", .executions = 6'000});
   ok &= passes<coming_and_going>({.title = "index_ring: coming and going", .executions = 6'000});
   ok &= passes<late_misses>({.title = "index_ring: late misses", .executions = 20'000});
+  ok &= passes<crosswise<0>>({.title = "index_ring: crosswise", .executions = 6'000});
+  ok &= passes<crosswise<1>>({.title = "index_ring: crosswise, after a miss", .executions = 6'000});
   return ok ? 0 : 1;
 }
