@@ -355,7 +355,10 @@ ONE_ORDER = ("survives, and so it does when all that have this reason are weaken
              "steps of all threads in one order, which takes more misses than a model takes")
 COVERED_ALONE = ("survives alone: other seq_cst steps of the same call cover it. Weakened together with all that have the reason "
                  "above, it dies")
-HELPED_ORDER = "survives alone, as most of index_ring's do: other seq_cst steps of the same call cover it"
+HELPED_ALONE = "survives alone, as most of index_ring's do; it was not weakened together with others"
+HELPED_ORDER = ("survives, and so it does when all from `take` on that survive are weakened at once, but those that say "
+                "otherwise: as index_ring's, which the threshold's argument needs")
+HELPED_NEEDED = "survives alone: other steps of the same call cover it. Weakened together with all after it that survive, it dies"
 HALVES = "survives: the model checker reads both halves of a word from one history, see double_word_model.hpp"
 HANDED_ON = "survives: what it hands on is seen through the seq_cst words too, which all who use it have read or changed"
 MADE_ANEW = ("survives: an element is made anew in its cell, which the model checker takes for another variable than the one "
@@ -434,7 +437,7 @@ SURVIVES = {
     ("polder/ds/queue/mpsc_list.hpp", "insert, order 1: acq_rel -> relaxed"):
         "survives: the null of the node before is stored when it is made, and the model checker takes stores as they are executed",
     (HELPED, "a late helper takes a claim that is not drawn"):
-        "survives: it takes a request that draws twice, seen by a helper at its first ticket and by two threads at its second",
+        "survives: a request must draw twice, and two who then have the same ticket must read its entry before one of them takes",
     (INDICES, "put, order 1: seq_cst -> relaxed"): ONE_ORDER,
     (INDICES, "put, order 2: seq_cst -> relaxed"): ONE_ORDER,
     (INDICES, "put, order 3: seq_cst -> relaxed"): ONE_ORDER,
@@ -456,27 +459,27 @@ SURVIVES = {
     (INDICES, "is_empty, order 1: seq_cst -> relaxed"): COVERED_ALONE,
     (INDICES, "at, order 2: seq_cst -> relaxed"): COVERED_ALONE,
     (HELPED, "get, order 1: acquire -> relaxed"): HANDED_ON,
-    (HELPED, "get, order 2: seq_cst -> relaxed"): HELPED_ORDER,
-    (HELPED, "try_put, order 1: seq_cst -> relaxed"): HELPED_ORDER,
-    (HELPED, "try_put, order 2: seq_cst -> relaxed"): HELPED_ORDER,
-    (HELPED, "try_put, order 4: seq_cst -> relaxed"): HELPED_ORDER,
-    (HELPED, "try_get, order 1: seq_cst -> relaxed"): HELPED_ORDER,
-    (HELPED, "try_get, order 2: seq_cst -> relaxed"): HELPED_ORDER,
-    (HELPED, "is_free, order 1: seq_cst -> relaxed"): HELPED_ORDER,
-    (HELPED, "allow_misses, order 1: seq_cst -> relaxed"): HELPED_ORDER,
-    (HELPED, "allow_misses, order 2: seq_cst -> relaxed"): HELPED_ORDER,
-    (HELPED, "is_empty, order 1: seq_cst -> relaxed"): HELPED_ORDER,
-    (HELPED, "is_empty, order 2: seq_cst -> relaxed"): HELPED_ORDER,
-    (HELPED, "is_empty, order 3: seq_cst -> relaxed"): HELPED_ORDER,
-    (HELPED, "reach, order 1: seq_cst -> relaxed"): HELPED_ORDER,
-    (HELPED, "reach, order 2: seq_cst -> relaxed"): HELPED_ORDER,
-    (HELPED, "reach, order 3: seq_cst -> relaxed"): HELPED_ORDER,
+    (HELPED, "get, order 2: seq_cst -> relaxed"): HELPED_ALONE,
+    (HELPED, "try_put, order 1: seq_cst -> relaxed"): HELPED_ALONE,
+    (HELPED, "try_put, order 2: seq_cst -> relaxed"): HELPED_ALONE,
+    (HELPED, "try_put, order 4: seq_cst -> relaxed"): HELPED_ALONE,
+    (HELPED, "try_get, order 1: seq_cst -> relaxed"): HELPED_ALONE,
+    (HELPED, "try_get, order 2: seq_cst -> relaxed"): HELPED_ALONE,
+    (HELPED, "is_free, order 1: seq_cst -> relaxed"): HELPED_ALONE,
+    (HELPED, "allow_misses, order 1: seq_cst -> relaxed"): HELPED_ALONE,
+    (HELPED, "allow_misses, order 2: seq_cst -> relaxed"): HELPED_ALONE,
+    (HELPED, "is_empty, order 1: seq_cst -> relaxed"): HELPED_ALONE,
+    (HELPED, "is_empty, order 2: seq_cst -> relaxed"): HELPED_ALONE,
+    (HELPED, "is_empty, order 3: seq_cst -> relaxed"): HELPED_ALONE,
+    (HELPED, "reach, order 1: seq_cst -> relaxed"): HELPED_NEEDED,
+    (HELPED, "reach, order 2: seq_cst -> relaxed"): HELPED_NEEDED,
+    (HELPED, "reach, order 3: seq_cst -> relaxed"): HELPED_NEEDED,
     (HELPED, "take, order 1: seq_cst -> relaxed"): HELPED_ORDER,
     (HELPED, "passes_tail, order 1: seq_cst -> relaxed"): HELPED_ORDER,
     (HELPED, "passes_tail, order 2: seq_cst -> relaxed"): HELPED_ORDER,
     (HELPED, "passes_tail, order 3: seq_cst -> relaxed"): HELPED_ORDER,
     (HELPED, "announce, order 1: release -> relaxed"): HANDED_ON,
-    (HELPED, "help_another, order 1: acquire -> relaxed"): HANDED_ON,
+    (HELPED, "help_another, order 1: acquire -> relaxed"): HELPED_NEEDED,
     (HELPED, "help_another, order 2: acquire -> relaxed"): HANDED_ON,
     (HELPED, "help_another, order 3: acquire -> relaxed"): HANDED_ON,
     (HELPED, "get_for, order 1: seq_cst -> relaxed"): HELPED_ORDER,
@@ -485,7 +488,7 @@ SURVIVES = {
     (HELPED, "draw, order 1: acq_rel -> relaxed"): HANDED_ON,
     (HELPED, "draw, order 2: acquire -> relaxed"): HANDED_ON,
     (HELPED, "draw, order 3: seq_cst -> relaxed"): HELPED_ORDER,
-    (HELPED, "without_name, order 1: seq_cst -> relaxed"): HALVES,
+    (HELPED, "without_name, order 1: seq_cst -> relaxed"): HELPED_NEEDED,
     (HELPED, "without_name, order 2: seq_cst -> relaxed"): HALVES,
     (HELPED, "without_name, order 3: acquire -> relaxed"): HANDED_ON,
     (HELPED, "without_name, order 4: acquire -> relaxed"): HANDED_ON,

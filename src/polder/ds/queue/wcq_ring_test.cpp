@@ -55,7 +55,7 @@ TEST(wcq_ring, keeps_the_order_of_each_putter_in_little_room) {
   for (const unsigned patience : {0, 1, 16}) {
     for (const std::size_t capacity : {1, 4, 64}) {
       ring r(capacity, patience, 1 + patience);
-      EXPECT_TRUE(in_order_of_putters(r, 2, 2, 1'000));
+      EXPECT_TRUE(in_order_of_putters(r, 2, 2, 300));
       EXPECT_FALSE(r.dequeue().has_value());
     }
   }
