@@ -46,6 +46,7 @@ SUBJECTS = {
     "polder/ds/parts/sleepers.hpp": ["polder/ds/parts/sleepers_model.cpp"],
     "polder/ds/parts/claimed_cells.hpp": ["polder/ds/parts/claimed_cells_model.cpp"],
     "polder/ds/parts/index_ring.hpp": ["polder/ds/parts/index_ring_model.cpp"],
+    "polder/ds/parts/helped_index_ring.hpp": ["polder/ds/parts/helped_index_ring_model.cpp"],
     "polder/ds/queue/mpsc_list.hpp": ["polder/ds/queue/mpsc_list_model.cpp"],
     "polder/ds/queue/vyukov_ring.hpp": ["polder/ds/queue/vyukov_ring_model.cpp"],
     "polder/ds/queue/crq.hpp": ["polder/ds/queue/crq_model.cpp"],
@@ -246,6 +247,21 @@ BREAKS += [
     (INDICES, "takes by a store", "return index_of(e.fetch_or(none(), order::seq_cst));", "return e.store(entry(0, true, none()), order::seq_cst), index_of(now);"),
 ]
 
+HELPED = "polder/ds/parts/helped_index_ring.hpp"
+BREAKS += [
+    (HELPED, "a get marks nothing unsafe", "entry(cycle_of(now), marks_of(now) & ~safe, index_of(now))", "entry(cycle_of(now), marks_of(now), index_of(now))"),
+    (HELPED, "a put uses what is unsafe", "(is_safe(e) || head_.first(order::seq_cst) <= t)", "true"),
+    (HELPED, "a get that comes first leaves no cycle", "is_none ? entry(cycle(t), marks_of(now), none())", "is_none ? now"),
+    (HELPED, "a put with help does not set the threshold", "    Observer::at(helped_step::over);\n    allow_misses();", "    Observer::at(helped_step::over);"),
+    (HELPED, "a late helper takes a claim that is not drawn", "if (counter.second(order::seq_cst) != now.second) continue;", ""),
+    (HELPED, "the name goes before the claim", "        unclaim(of, double_value{t, which});", ""),
+    (HELPED, "the name is not left", "if (counter.cas(now, double_value{next + 1, c.named()}", "if (counter.cas(now, double_value{next + 1, nobody}"),
+    (HELPED, "takes what is unsettled", "    if (!is_settled(there)) settle(e, t);\n", ""),
+    (HELPED, "settled before the request is over", "      end(call{*requests_.find(number(now.second & 0xffff)), now.second >> 16, 0}, t, ended);\n", ""),
+    (HELPED, "draws for itself", "if ((t & claimed) == 0) return true;", "if ((t & claimed) == 0) return t = counter.add_first(1, order::seq_cst), true;"),
+    (HELPED, "enters as if on the fast path", "double_value{entry(cycle(t), safe, i), c.named()}", "double_value{entry(cycle(t), settled | safe, i), now.second}"),
+]
+
 SLEEPERS = "polder/ds/parts/sleepers.hpp"
 BREAKS += [
     (SLEEPERS, "no fence before the look for who waits", "    fence(order::seq_cst);\n    if", "    if"),
@@ -340,8 +356,16 @@ FREEZES = "survives, and may: what is frozen was acquired when it was read, and 
 COVERED = "survives, and may: the seq_cst fence that follows is an acquire fence; the order is there for the reader"
 THIRD_THREADS = ("survives: the looks of a thread that did not pass the barrier itself. The model's light fence orders them in one "
                  "world, its barrier in the other; what the kernel and the processor have does neither")
-ONE_ORDER = ("survives: the threshold's argument counts steps of all threads in one order; what breaks it takes more failed gets "
-             "than a model takes")
+ONE_ORDER = ("survives, and so it does when all that have this reason are weakened at once: the argument for the threshold counts "
+             "steps of all threads in one order, which takes more misses than a model takes")
+COVERED_ALONE = ("survives alone: other seq_cst steps of the same call cover it. Weakened together with all that have the reason "
+                 "above, it dies")
+HELPED_ALONE = "survives alone, as most of index_ring's do; it was not weakened together with others"
+HELPED_ORDER = ("survives, and so it does when all from `take` on that survive are weakened at once, but those that say "
+                "otherwise: as index_ring's, which the threshold's argument needs")
+HELPED_NEEDED = "survives alone: other steps of the same call cover it. Weakened together with all after it that survive, it dies"
+HALVES = "survives: the model checker reads both halves of a word from one history, see double_word_model.hpp"
+HANDED_ON = "survives: what it hands on is seen through the seq_cst words too, which all who use it have read or changed"
 MADE_ANEW = ("survives: an element is made anew in its cell, which the model checker takes for another variable than the one "
              "that was taken there")
 EPOCH, GATE = "polder/smr/epoch/epoch_clock.hpp", "polder/smr/seat_gate.hpp"
@@ -418,14 +442,70 @@ SURVIVES = {
         "survives: needed when a helper answers a second request while a third thread looks at the first, more than a model takes",
     ("polder/ds/queue/mpsc_list.hpp", "insert, order 1: acq_rel -> relaxed"):
         "survives: the null of the node before is stored when it is made, and the model checker takes stores as they are executed",
+    (HELPED, "a late helper takes a claim that is not drawn"):
+        "survives: a request must draw twice, and two who then have the same ticket must read its entry before one of them takes",
     (INDICES, "put, order 1: seq_cst -> relaxed"): ONE_ORDER,
     (INDICES, "put, order 2: seq_cst -> relaxed"): ONE_ORDER,
     (INDICES, "put, order 3: seq_cst -> relaxed"): ONE_ORDER,
     (INDICES, "put, order 5: seq_cst -> relaxed"): ONE_ORDER,
     (INDICES, "put, order 6: seq_cst -> relaxed"): ONE_ORDER,
-    (INDICES, "put, order 7: seq_cst -> relaxed"): ONE_ORDER,
-    (INDICES, "get, order 1: seq_cst -> relaxed"): ONE_ORDER,
     (INDICES, "get, order 2: seq_cst -> relaxed"): ONE_ORDER,
+    (INDICES, "get, order 3: seq_cst -> relaxed"): ONE_ORDER,
+    (INDICES, "get, order 4: seq_cst -> relaxed"): ONE_ORDER,
+    (INDICES, "is_empty, order 2: seq_cst -> relaxed"): ONE_ORDER,
+    (INDICES, "is_empty, order 3: seq_cst -> relaxed"): ONE_ORDER,
+    (INDICES, "at, order 1: seq_cst -> relaxed"): ONE_ORDER,
+    (INDICES, "at, order 3: seq_cst -> relaxed"): ONE_ORDER,
+    (INDICES, "at, order 4: seq_cst -> relaxed"): ONE_ORDER,
+    (INDICES, "catch_up, order 1: seq_cst -> relaxed"): ONE_ORDER,
+    (INDICES, "catch_up, order 2: seq_cst -> relaxed"): ONE_ORDER,
+    (INDICES, "catch_up, order 3: seq_cst -> relaxed"): ONE_ORDER,
+    (INDICES, "put, order 7: seq_cst -> relaxed"): COVERED_ALONE,
+    (INDICES, "get, order 1: seq_cst -> relaxed"): COVERED_ALONE,
+    (INDICES, "is_empty, order 1: seq_cst -> relaxed"): COVERED_ALONE,
+    (INDICES, "at, order 2: seq_cst -> relaxed"): COVERED_ALONE,
+    (HELPED, "get, order 1: acquire -> relaxed"): HANDED_ON,
+    (HELPED, "get, order 2: seq_cst -> relaxed"): HELPED_ALONE,
+    (HELPED, "try_put, order 1: seq_cst -> relaxed"): HELPED_ALONE,
+    (HELPED, "try_put, order 2: seq_cst -> relaxed"): HELPED_ALONE,
+    (HELPED, "try_put, order 4: seq_cst -> relaxed"): HELPED_ALONE,
+    (HELPED, "try_get, order 1: seq_cst -> relaxed"): HELPED_ALONE,
+    (HELPED, "try_get, order 2: seq_cst -> relaxed"): HELPED_ALONE,
+    (HELPED, "is_free, order 1: seq_cst -> relaxed"): HELPED_ALONE,
+    (HELPED, "allow_misses, order 1: seq_cst -> relaxed"): HELPED_ALONE,
+    (HELPED, "allow_misses, order 2: seq_cst -> relaxed"): HELPED_ALONE,
+    (HELPED, "is_empty, order 1: seq_cst -> relaxed"): HELPED_ALONE,
+    (HELPED, "is_empty, order 2: seq_cst -> relaxed"): HELPED_ALONE,
+    (HELPED, "is_empty, order 3: seq_cst -> relaxed"): HELPED_ALONE,
+    (HELPED, "reach, order 1: seq_cst -> relaxed"): HELPED_NEEDED,
+    (HELPED, "reach, order 2: seq_cst -> relaxed"): HELPED_NEEDED,
+    (HELPED, "reach, order 3: seq_cst -> relaxed"): HELPED_NEEDED,
+    (HELPED, "take, order 1: seq_cst -> relaxed"): HELPED_ORDER,
+    (HELPED, "passes_tail, order 1: seq_cst -> relaxed"): HELPED_ORDER,
+    (HELPED, "passes_tail, order 2: seq_cst -> relaxed"): HELPED_ORDER,
+    (HELPED, "passes_tail, order 3: seq_cst -> relaxed"): HELPED_ORDER,
+    (HELPED, "announce, order 1: release -> relaxed"): HANDED_ON,
+    (HELPED, "help_another, order 1: acquire -> relaxed"): HELPED_NEEDED,
+    (HELPED, "help_another, order 2: acquire -> relaxed"): HANDED_ON,
+    (HELPED, "help_another, order 3: acquire -> relaxed"): HANDED_ON,
+    (HELPED, "get_for, order 1: seq_cst -> relaxed"): HELPED_ORDER,
+    (HELPED, "get_for, order 2: seq_cst -> relaxed"): HELPED_ORDER,
+    (HELPED, "end, order 1: acq_rel -> relaxed"): HANDED_ON,
+    (HELPED, "draw, order 1: acq_rel -> relaxed"): HANDED_ON,
+    (HELPED, "draw, order 2: acquire -> relaxed"): HANDED_ON,
+    (HELPED, "draw, order 3: seq_cst -> relaxed"): HELPED_ORDER,
+    (HELPED, "without_name, order 1: seq_cst -> relaxed"): HELPED_NEEDED,
+    (HELPED, "without_name, order 2: seq_cst -> relaxed"): HALVES,
+    (HELPED, "without_name, order 3: acquire -> relaxed"): HANDED_ON,
+    (HELPED, "without_name, order 4: acquire -> relaxed"): HANDED_ON,
+    (HELPED, "without_name, order 5: seq_cst -> relaxed"): HELPED_ORDER,
+    (HELPED, "without_name, order 6: seq_cst -> relaxed"): HELPED_ORDER,
+    (HELPED, "unclaim, order 1: acq_rel -> relaxed"): HANDED_ON,
+    (HELPED, "enter, order 1: seq_cst -> relaxed"): HELPED_ORDER,
+    (HELPED, "enter, order 2: seq_cst -> relaxed"): HALVES,
+    (HELPED, "enter, order 3: seq_cst -> relaxed"): HALVES,
+    (HELPED, "settle, order 2: seq_cst -> relaxed"): HALVES,
+    (HELPED, "settle, order 3: seq_cst -> relaxed"): HALVES,
     (RING_OF_TURNS, "insert, order 1: acquire -> relaxed"): MADE_ANEW,
     (RING_OF_TURNS, "remove, order 2: release -> relaxed"): MADE_ANEW,
     ("polder/sync/lab_state.hpp", "try_claim, order 1: acquire -> relaxed"):

@@ -32,6 +32,7 @@
 #include <polder/ds/queue/ts_queue.hpp>
 #include <polder/ds/queue/unbounded_kfifo.hpp>
 #include <polder/ds/queue/vyukov_ring.hpp>
+#include <polder/ds/queue/wcq_ring.hpp>
 #include <polder/ds/stack/elimination_backoff_stack.hpp>
 #include <polder/ds/stack/flat_combining_stack.hpp>
 #include <polder/ds/stack/k_stack.hpp>
@@ -110,6 +111,7 @@ using collections = type_list<           //
     mpsc_list<T, R, M>,                  // queue
     faa_queue<T, R, M>,                  // queue
     scq_ring<T, R, M>,                   // queue
+    wcq_ring<T, R, M>,                   // queue
     per_producer_queue<T, R, M>,         // queue
     bag<T, R, M>,                        // pool
     rendezvousing<T, R, M>,              // pool

@@ -46,7 +46,29 @@ class double_word {
     return swapped;
   }
 
+  std::uint64_t add_first(std::uint64_t n, order o, place at = place::current()) {
+    return replace_first([n](std::uint64_t was) { return was + n; }, o, at);
+  }
+  void or_first(std::uint64_t bits, order o, place at = place::current()) {
+    replace_first([bits](std::uint64_t was) { return was | bits; }, o, at);
+  }
+  bool cas_first(std::uint64_t& expected, std::uint64_t desired, order success, order failure,
+                 place at = place::current()) {
+    double_value now{expected, second(order::relaxed, at)};
+    while (!cas(now, {desired, now.second}, success, failure, at)) {
+      if (now.first != expected) return expected = now.first, false;
+    }
+    return true;
+  }
+
  private:
+  template <class F>
+  std::uint64_t replace_first(F next, order o, place at) {
+    double_value now = load(order::relaxed, at);
+    while (!cas(now, {next(now.first), now.second}, o, order::relaxed, at)) {
+    }
+    return now.first;
+  }
   static rl::memory_order mo(order o) { return static_cast<rl::memory_order>(o); }
 
   rl::generic_atomic<double_value, false> value_;

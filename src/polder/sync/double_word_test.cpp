@@ -27,6 +27,44 @@ TEST(double_word, swaps_only_when_both_halves_are_as_expected) {
 
 TEST(double_word, is_zero_at_first) { EXPECT_EQ(double_word().load(order::relaxed), double_value{}); }
 
+TEST(double_word, its_first_half_changes_without_the_second) {
+  double_word w({5, 7});
+  EXPECT_EQ(w.add_first(~0ull, order::relaxed), 5u);
+  EXPECT_EQ(w.load(order::relaxed), (double_value{4, 7}));
+  w.or_first(3, order::relaxed);
+  EXPECT_EQ(w.load(order::relaxed), (double_value{7, 7}));
+  std::uint64_t expected = 4;
+  EXPECT_FALSE(w.cas_first(expected, 9, order::relaxed, order::relaxed));
+  EXPECT_EQ(expected, 7u);
+  EXPECT_TRUE(w.cas_first(expected, 9, order::relaxed, order::relaxed));
+  EXPECT_EQ(w.load(order::relaxed), (double_value{9, 7}));
+}
+
+// Each adds to the first half by itself in two ways, and to both: nothing is lost.
+TEST(double_word, changes_of_a_half_and_of_the_whole_exclude_each_other) {
+  constexpr std::uint64_t threads = 4, each = 150'000;
+  double_word w;
+  atomic<std::uint64_t> ready{0};
+  std::vector<std::thread> workers;
+  for (std::uint64_t t = 0; t != threads; ++t) {
+    workers.emplace_back([&] {
+      ready.fetch_add(1, order::relaxed);
+      while (ready.load(order::relaxed) != threads) std::this_thread::yield();
+      for (std::uint64_t n = 0; n != each; ++n) {
+        w.add_first(1, order::relaxed);
+        std::uint64_t half = w.first(order::relaxed);
+        while (!w.cas_first(half, half + 1, order::relaxed, order::relaxed)) {
+        }
+        double_value now{w.first(order::relaxed), w.second(order::relaxed)};
+        while (!w.cas(now, {now.first + 1, now.second + 1}, order::relaxed, order::relaxed)) {
+        }
+      }
+    });
+  }
+  for (std::thread& th : workers) th.join();
+  EXPECT_EQ(w.load(order::relaxed), (double_value{3 * threads * each, threads * each}));
+}
+
 // Each value names a place that its thread wrote before, and its second half is the first one's square.
 TEST(double_word, threads_see_whole_values_and_what_came_before) {
   constexpr std::uint64_t threads = 4, each = 5'000;

@@ -4,7 +4,9 @@
 //   paper      Nikolaev, "A scalable, portable, and memory-efficient lock-free FIFO queue" (SCQ), DISC 2019, fig. 8
 //   progress   lock-free; a get that finds nothing ends after a number of tries that put sets anew (the threshold)
 //   in malloc  yes, once it is made
-//   deviation  neighbours are not spread over cache lines
+//   deviation  neighbours are not spread over cache lines. The threshold is higher: the paper's 3n - 1 takes for granted that
+//              there are no more threads than indices, and with more an empty answer may be wrong. So that it need not run down
+//              before empty is said cheaply, a get looks at head and tail if there was a miss since the last put
 //
 // An entry is one word:  63            b+1   b   b-1      0      b: bits of an entry's number; there are 2n entries for
 //                        ┌───────────────┬──────┬──────────┐     n indices, so half of them are free
@@ -19,8 +21,13 @@
 //        └──────────────────────────▶ none, cycle of t [that put takes another ticket]
 //     index, older ── get, ticket t: CAS ──▶ index, older, unsafe [no put of ticket t may use it: its get has been here]
 //
-// Invariant: no more than n indices are inside, so a put finds a free entry within a round. An index that is inside is found
-// within 3n - 1 failed gets (the paper's section 4): n entries that the last put may have passed, and 2n of the round.
+// Invariant: no more than n indices are inside, so a put finds a free entry within a round. An index that is inside, at ticket
+// t, is found within 2n - 1 failed gets and those that are late: whoever drew a ticket before the put ended may count its miss
+// afterwards, once for each thread.
+//   Why 2n - 1: when the put ends, head > t - 2n. If not, take the moment when t was drawn, and the tickets from t - 2n to
+//   t - 1: they lead to all entries, and head has not come to any of them. At most n - 1 have an index, inside or on its way; the
+//   other n + 1 were in vain: each met an index of a ticket before t - 2n. It is another index for each, since who takes one
+//   and puts it again draws a ticket after that meeting, which is beyond t - 2n. So there are more than n.
 //
 // Orders. The threshold's argument counts steps of all threads in one order, so tickets, the entry a put makes, a get's look
 // at it and the threshold are seq_cst. On x86 and AArch64 these are the same instructions as acq_rel would give, but for the
@@ -43,9 +50,9 @@ class index_ring {
 
   enum class at_first { empty, full };
 
-  // For the indices below n, a power of two. Throws std::bad_alloc.
-  index_ring(std::size_t n, at_first how)
-      : bits_(floor_log2(2 * n)), most_misses_(std::int64_t(3 * n - 1)), entries_(2 * n) {
+  // For the indices below n, a power of two, and so many threads at the same time. Throws std::bad_alloc.
+  index_ring(std::size_t n, at_first how, std::size_t most_threads)
+      : bits_(floor_log2(2 * n)), most_misses_(std::int64_t(2 * n - 1 + most_threads)), entries_(2 * n) {
     const std::size_t inside = how == at_first::full ? n : 0;
     for (std::size_t i = 0; i != 2 * n; ++i)
       entries_[i].store(i < inside ? entry(1, true, i) : entry(0, true, none()), order::relaxed);
@@ -74,7 +81,7 @@ class index_ring {
 
   // none(): it is empty.
   index get() noexcept {
-    if (misses_left_.load(order::seq_cst) < 0) return none();  // sync: ring-order
+    if (is_empty()) return none();
     for (;;) {
       const ticket t = head_.fetch_add(1, order::seq_cst);  // sync: ring-order
       if (const index i = at(t); i != none()) return i;
@@ -98,6 +105,15 @@ class index_ring {
   bool is_safe(word e) const noexcept { return (e >> bits_ & 1) != 0; }
   word entry(word cycle, bool safe, index i) const noexcept {
     return cycle << (bits_ + 1) | word(safe) << bits_ | i;
+  }
+
+  // Whether it was at a moment within this call: when head was read, tail was not beyond it.
+  bool is_empty() const noexcept {
+    const std::int64_t left = misses_left_.load(order::seq_cst);  // sync: ring-order
+    if (left == most_misses_) return false;
+    if (left < 0) return true;
+    const ticket head = head_.load(order::seq_cst);  // sync: ring-order
+    return tail_.load(order::seq_cst) <= head;       // sync: ring-order
   }
 
   // What the put of the same ticket left, or none, and then it leaves nothing there any more.
