@@ -254,3 +254,10 @@ def test_machine_and_command_are_named(file: Path) -> None:
     how = measured_in(file).how
     assert "./polder bench run --suite structures --quick" in how
     assert "commit 0123456789" in how
+    assert "Other processes" not in how
+
+
+def test_a_noisy_machine_is_named(file: Path, tmp_path: Path) -> None:
+    noise = '{"record": "noise", "at": 1, "others_share": 0.42, "spin_spread": 0}'
+    (tmp_path / "noisy.jsonl").write_text(f"{file.read_text()}{noise}\n")
+    assert "Other processes used up to 42% of the machine" in measured_in(tmp_path / "noisy.jsonl").how
