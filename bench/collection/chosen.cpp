@@ -43,7 +43,6 @@ std::unique_ptr<any_collection> collection_choice::open(run& r, const use& by) {
       .size = r.with.size("size"),
       .elements = by.elements,
   };
-  if (job.memory == "preallocated") preallocate(by.elements * 256 + (std::size_t{64} << 20));
   for (const collection_entry* e = collection_table; !e->name.empty(); ++e) {
     if (e->name != job.structure) continue;
     if (const char* const why = refuses(*e, job, r.with["drain"])) r.reject(why);

@@ -44,6 +44,13 @@ class ours final : public any_collection {
     element = *e;
     return true;
   }
+  order_promise order() const override {
+    constexpr ds::collection_info info = C::info;
+    constexpr bool ordered = info.kind == ds::shape::queue || info.kind == ds::shape::stack;
+    if constexpr (ordered && info.order == ds::semantics::linearizable) return {info.kind, 0};
+    else if constexpr (ordered && info.order == ds::semantics::k_out_of_order) return {info.kind, of_->k()};
+    else return {info.kind, std::nullopt};
+  }
   smr::garbage close() override {
     of_.reset();
     domain_.drain();
@@ -82,6 +89,7 @@ made_collection make_collection(const collection_job& job) {
     } else if (job.memory == "heap") {
       made = make_ours<Of<R, ds::heap_memory>, R>(job);
     } else if constexpr (std::same_as<R, smr::leaky>) {
+      preallocate(job.elements * 256 + (std::size_t{64} << 20));
       made = make_ours<Of<R, preallocated>, R>(job);
     } else {
       made.why = "preallocated memory is never freed: reclaimer=leaky";

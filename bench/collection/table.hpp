@@ -4,12 +4,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 
+#include <polder/ds/collection_info.hpp>
 #include <polder/smr/drain.hpp>
 #include <polder/smr/reclaimer.hpp>
 
 namespace polder::bench {
+
+// In which order elements should come out.
+struct order_promise {
+  ds::shape kind = ds::shape::queue;
+  std::optional<std::size_t> k = {};  // how many an element may overtake; none: no such promise is known
+};
 
 class any_collection {
  public:
@@ -21,6 +29,8 @@ class any_collection {
   virtual void enter_thread() {}
   virtual void leave_thread() {}
 
+  virtual order_promise order() const { return {}; }
+
   // What its domain has seen; when the structure is gone and all that it retired is reclaimed.
   virtual smr::garbage close() { return {}; }
 };
@@ -31,7 +41,7 @@ struct collection_job {
   std::string_view memory;     // heap, preallocated
   smr::drain_policy drain;
   std::size_t size;      // k, p or capacity; 0: its usual one
-  std::size_t elements;  // as many are put in all
+  std::size_t elements;  // as many are put in all, at most about
 };
 
 struct made_collection {

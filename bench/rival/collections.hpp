@@ -19,9 +19,15 @@ class rival_collection : public any_collection {
     if constexpr (requires { of_.leave_thread(); }) of_.leave_thread();
   }
 
-  explicit rival_collection(const collection_job& job) : of_(job) {}
+  // By its name; what it promises is for its own papers to say.
+  order_promise order() const final { return {kind_, std::nullopt}; }
+
+  explicit rival_collection(const collection_job& job)
+      : kind_(job.structure.find("stack") == std::string_view::npos ? ds::shape::queue : ds::shape::stack),
+        of_(job) {}
 
  private:
+  const ds::shape kind_;
   Rival of_;
 };
 

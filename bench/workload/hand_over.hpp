@@ -1,10 +1,9 @@
 #pragma once
 // hand_over — threads that put elements into one collection and threads that take them out: Scal's producer-consumer,
 // producer-only, consumer-only and sequential alternating runs.
-#include <polder/os/timeline.hpp>
-
 #include "collection/balance.hpp"
 #include "collection/chosen.hpp"
+#include "collection/quality.hpp"
 #include "core/busy.hpp"
 #include "core/meeting.hpp"
 #include "core/operation_times.hpp"
@@ -20,6 +19,7 @@ struct hand_over {
       {"elements", 400'000, 1, 1'000'000'000, "elements", "put by all threads together"},
       {"work", 250, 0, 1'000'000, "cycles", "between two operations of a thread"},
       {"timed", 0, 0, 1'000'000, "operations", "of which one is timed, on average; 0: none"},
+      {"quality", 0, 0, 1, "", "1: what is put and got is recorded, and how far from its order it came is told"},
   };
   static constexpr auto parameters = collection_choice::and_also(own_parameters);
   static constexpr preset presets[] = {
@@ -61,11 +61,12 @@ struct hand_over {
     const busy work(static_cast<std::uint64_t>(r.with["work"]));
     operation_times times(r.threads, static_cast<unsigned>(r.with["timed"]));
     element_balances balances(r.threads);
+    quality order(r.with["quality"] != 0, *collection, r.threads, elements);
     meeting all(r.threads);
     std::atomic<std::uint64_t> empty{0}, full{0};
 
     r.measure([&](worker& w) {
-      element_hands hands(*collection, balances.of(w.id));
+      element_hands hands(order.view(w.id), balances.of(w.id));
       collection->enter_thread();
       random distances(~r.seed, w.id);
       std::uint64_t untimed = times.draw(distances);
@@ -114,7 +115,6 @@ struct hand_over {
           for (std::size_t i = mine; i != 0; --i) w.salt += hands.get();
         }
       }
-      if (w.id == 0) os::timeline::stop();
       empty.fetch_add(hands.empty(), std::memory_order_relaxed);
       full.fetch_add(hands.full(), std::memory_order_relaxed);
       collection->leave_thread();
@@ -124,6 +124,7 @@ struct hand_over {
     r.tell("said_empty", static_cast<double>(empty.load(std::memory_order_relaxed)));
     r.tell("said_full", static_cast<double>(full.load(std::memory_order_relaxed)));
     times.tell(r);
+    order.tell(r);
     collection_choice::close(r, *collection);
   }
 

@@ -291,7 +291,8 @@ class Experiment:
         last = rounds if instrument.repeats is None else min(instrument.repeats, self.terms.rounds or instrument.repeats)
         if number >= last or not instrument.fits(self.outcome.rows[index].row):
             return []
-        return [h for h in self.standing(index, instrument) if (instrument.name, number, index, h.name) not in self.done]
+        heaps = self.standing(index, instrument)[:1 if instrument.base_only else None]
+        return [h for h in heaps if (instrument.name, number, index, h.name) not in self.done]
 
     def seconds_of(self, index: int, heap: Heap, instrument: Instrument) -> float:
         timed = self.expected.get((index, heap.name, TIME.name), GUESS)

@@ -16,7 +16,7 @@ from polder_lab.place import Place
 from polder_lab.row import Row
 from polder_lab.workload import listed, options_of
 
-FREES = "frees"  # the parameter of a workload that can
+FREES, QUALITY = "frees", "quality"  # parameters of workloads that can
 SAMPLING_SECONDS = 0.01
 
 
@@ -29,6 +29,7 @@ class Instrument:
     slowness: float = 1  # of a run with it, roughly: for the time left and for the limit
     foreign: bool = False  # a program around the command, whose trouble is not the heap's
     small: bool = False  # of a row's small sister, which prints something else
+    base_only: bool = False  # what it looks at is no matter of the heap: under the base alone
 
     def fits(self, row: Row) -> bool:
         return True
@@ -156,29 +157,28 @@ def instructions(report: Path) -> int:
 
 
 @dataclass(frozen=True)
-class Frees(Instrument):
-    """The workload times every free of its reclaimer."""
-
-    name: str = "frees"
+class Asked(Instrument):
+    """The workload is asked, by a parameter of the instrument's name, to look at more than its time: at every free of its
+    reclaimer, or at how far from its order each element came out."""
 
     def fits(self, row: Row) -> bool:
-        return row.workload is not None and FREES in row.workload.parameters and self.name not in row.without
+        return row.workload is not None and self.name in row.workload.parameters and self.name not in row.without
 
     def missing(self, place: Place) -> str:
-        able = place.bench.exists() and any(FREES in workload.parameters for workload in listed(place))
-        return "" if able else f"no workload here has the parameter '{FREES}'"
+        able = place.bench.exists() and any(self.name in workload.parameters for workload in listed(place))
+        return "" if able else f"no workload here has the parameter '{self.name}'"
 
     def run(self, launcher: Launcher, row: Row, extra: Mapping[str, str], limit: float) -> Run:
-        return self.launch(launcher, row, (*row.command, "--param", f"{FREES}=1"), extra, limit)
+        return self.launch(launcher, row, (*row.command, "--param", f"{self.name}=1"), extra, limit)
 
 
 def instruments(names: list[str], place: Place, repeats: int) -> tuple[list[Instrument], dict[str, str]]:
     """Those named that work here, and for each other one why not."""
-    known: dict[str, Instrument] = {i.name: i for i in (Memory(repeats=repeats, tells_live="--live" in options_of(place)),
-                                                        Latency(repeats=repeats), TIME, Frees(repeats=repeats), Calls(),
-                                                        Instructions())}
+    memory = Memory(repeats=repeats, tells_live="--live" in options_of(place))
+    asked = (Asked(FREES, repeats), Asked(QUALITY, 1, base_only=True))
+    known: dict[str, Instrument] = {i.name: i for i in (memory, Latency(repeats=repeats), TIME, *asked, Calls(), Instructions())}
     missing = {name: known[name].missing(place) for name in names}
     return [i for name, i in known.items() if name in names and not missing[name]], {n: why for n, why in missing.items() if why}
 
 
-PASSES = ("time", "latency", "memory", "frees", "calls", "instructions")
+PASSES = ("time", "latency", "memory", FREES, QUALITY, "calls", "instructions")

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from rich.table import Table
@@ -16,6 +17,9 @@ from polder_lab.command.shared import Commands, build_option, say, terminal
 from polder_lab.complaint import Complaint, unknown
 from polder_lab.heap import Heap
 from polder_lab.structure import Entry
+
+if TYPE_CHECKING:
+    from polder_lab.report.standing import Measured, Standing
 
 
 @click.group("list", cls=Commands)
@@ -74,6 +78,67 @@ COLUMNS: dict[str, dict[str, Callable[[Entry], str]]] = {
 }
 
 
+def measured_columns(of: Measured | None) -> dict[str, Callable[[Entry], str]]:
+    """What records of the suite `structures` say of each."""
+    if of is None:
+        return {}
+
+    def column(text: Callable[[Standing], str], threads: int) -> Callable[[Entry], str]:
+        def told(entry: Entry) -> str:
+            one = of.standing(str(entry["name"]), threads)
+            return text(one) if one else "–"
+
+        return told
+
+    columns: dict[str, Callable[[Entry], str]] = {}
+    for threads in of.threads:
+        columns[f"throughput, {threads} threads"] = column(throughput, threads)
+    for threads in of.threads:
+        columns[f"lateness, k, {threads} threads"] = column(lateness, threads)
+    return columns
+
+
+def throughput(one: Standing) -> str:
+    from polder_lab.report import units  # here and below, since the report takes longer to load than this takes
+
+    of = units.count(one.throughput.value)
+    return f"{units.ratio(one.ratio.value)} ({of}/s)" if one.ratio else f"1 ({of}/s)"
+
+
+def lateness(one: Standing) -> str:
+    from polder_lab.report import units
+
+    if one.quality is None:
+        return "–"
+    k = f"{one.quality.k:.0f}" + (f" of {one.quality.promised:.0f}" if one.quality.promised else "")
+    return f"{units.count(one.quality.lateness)}, {k}"
+
+
+def measured(records: Path | None, where: place.Place) -> Measured | None:
+    """By the records that were named, or the newest of structures, if there are any."""
+    found = records or newest(where)
+    if found is None:
+        return None
+    from polder_lab.report.standing import measured_in
+
+    return measured_in(found)
+
+
+def newest(where: place.Place) -> Path | None:
+    from polder_lab import journal
+
+    files = sorted(where.results.glob(f"*{journal.SUFFIX}"), key=lambda file: file.stat().st_mtime, reverse=True)
+    return next((file for file in files if suite_of(file) == "structures"), None)
+
+
+def suite_of(file: Path) -> str:
+    try:
+        with file.open(encoding="utf-8") as lines:
+            return str(json.loads(lines.readline())["settings"]["suite"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
 def cited(entry: Entry) -> str:
     year = str(entry["year"])
     return entry["paper"] if year in entry["paper"] else f"{entry['paper']}, {year}"
@@ -82,24 +147,33 @@ def cited(entry: Entry) -> str:
 def list_registry(registry: str) -> click.Command:
     """The command that lists one of the registries of reclamation."""
 
-    def listed(as_json: bool, markdown: bool, build: Path | None) -> None:
-        entries = structure.told(place.find(build.resolve() if build else None), registry)
-        columns = COLUMNS[registry]
+    def listed(as_json: bool, markdown: bool, build: Path | None, records: Path | None = None) -> None:
+        where = place.find(build.resolve() if build else None)
+        entries = structure.told(where, registry)
+        looked = measured(records, where) if registry == "structures" and not as_json else None
+        columns = {**COLUMNS[registry], **measured_columns(looked)}
         if as_json:
             sys.stdout.write(json.dumps({registry: entries}, indent=1) + "\n")
         elif markdown:
             sys.stdout.write(f"| {registry[:-1]} | {' | '.join(columns)} |\n|{' --- |' * (len(columns) + 1)}\n")
             for e in entries:
                 sys.stdout.write(f"| `{e['name']}` | {' | '.join(text(e) for text in columns.values())} |\n")
+            if looked:
+                sys.stdout.write(f"\n{looked.how}\n")
         else:
             console = terminal()
             for e in entries:
                 console.print(e["name"], style="bold", markup=False, end="")
                 console.print(f" — {e['title']}" if e.get("title") else "", markup=False)
                 for heading, text in columns.items():
-                    console.print(f"  {heading:<20} {text(e)}", markup=False, soft_wrap=True)
+                    console.print(f"  {heading:<22} {text(e)}", markup=False, soft_wrap=True)
+            if looked:
+                console.print(f"\n{looked.how}", markup=False, style="dim")
 
     command = click.command(registry, help=f"The registered {registry}.")
+    if registry == "structures":
+        listed = click.option("--records", type=click.Path(path_type=Path), metavar="FILE",
+                              help="What was measured, by the suite structures.  [default: the newest in results/]")(listed)
     return command(click.option("--json", "as_json", is_flag=True)(click.option("--markdown", is_flag=True)(build_option(listed))))
 
 

@@ -43,6 +43,7 @@ def percent(value: float) -> str:
 
 
 ALONE = ("time",)
+LOOKED = ("quality",)
 MEASURES = (
     Measure("time", "Time an operation", lambda run: run.cost, units.seconds, passes=ALONE),
     Measure("operation-50", "An operation, median", figure("operation_p50_ns", factor=1e-9), units.seconds, passes=ALONE),
@@ -55,6 +56,10 @@ MEASURES = (
     Measure("free-99.9", "A free, 99.9 %", figure("free_p999_ns", factor=1e-9), units.seconds),
     Measure("free-worst", "The worst free", figure("free_worst_ns", factor=1e-9), units.seconds),
     Measure("burst", "Frees in a row, longest", figure("free_burst_longest"), units.count),
+    Measure("lateness", "Lateness, mean", figure("lateness_mean"), units.count, counted=True, passes=LOOKED),
+    Measure("lateness-99", "Lateness, 99 %", figure("lateness_p99"), units.count, counted=True, passes=LOOKED),
+    Measure("age", "Age, mean", figure("age_mean"), units.count, counted=True, passes=LOOKED),
+    Measure("k", "Measured k", figure("k_measured"), units.count, counted=True, passes=LOOKED),
     Measure("epochs", "Epochs", figure("epochs"), units.count, counted=True),
     Measure("flushes", "Flushes of caches, a thousand operations", figure("allocator_flushes"), units.count, counted=True),
     Measure("remote", "Blocks to remote owners, a thousand operations", figure("allocator_remote_frees"), units.count, counted=True),
@@ -118,6 +123,9 @@ def tables(view: View, lines: Sequence[Mapping[str, str]], counts: Sequence[int]
     columns = [Column(count, name) for count in threads for name in view.names]
     found: list[Table] = []
     for measure in MEASURES:
+        if measure.passes == LOOKED and not any(rounds_of(view.records, measure, f"{line['to']}/{column.threads}", column.subject)
+                                                for line in lines for column in columns):
+            continue  # of what they are set against nobody looked at it
         cells = [[cell_of(view.records, measure, line, column) for column in columns] for line in lines]
         kept = [
             at

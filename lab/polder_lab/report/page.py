@@ -14,9 +14,10 @@ from plotly.offline import get_plotlyjs
 
 from polder_lab import figure as figures
 from polder_lab.report import compared, estimate, look, matrix, numbers, units, words
-from polder_lab.report.chart import against_threads, heat, latency, over_time, repetitions, tradeoff
+from polder_lab.report.chart import against_threads, heat, latency, of_structures, over_time, repetitions, tradeoff
 from polder_lab.report.chart.part import Chart, View
 from polder_lab.report.records import GROUPS, Row
+from polder_lab.report.standing import allocator_of, standings
 
 # Parts of the page that not all records have, and what charts they show.
 PARTS = {"threads": "speed-up:", "over-time": "over-time:", "latency": "percentiles:", "tradeoff": "tradeoff:"}
@@ -99,6 +100,31 @@ def overall(view: View, matrices: Mapping[str, matrix.Matrix], contents: Content
             return
 
 
+@dataclass(frozen=True)
+class Lateness:
+    """A number of threads, and what is seen there."""
+
+    threads: int
+    sentences: dict[str, str]  # by order
+
+
+ORDERS = {"queues": False, "stacks": True}
+
+
+def structures(view: View, contents: Contents) -> list[Lateness]:
+    """Charts of structures against each other, where the records have them."""
+    found = standings(view.records)
+    for one in found:
+        contents.add(f"structures-threads:{one.key}", of_structures.against_threads(one))
+    told = []
+    for threads in sorted({count for one in found for count in one.threads}):
+        for order, as_stack in ORDERS.items():
+            contents.add(f"lateness:{order}:{threads}", of_structures.against_lateness(found, as_stack, threads))
+        told.append(Lateness(threads, {order: of_structures.what_it_shows(found, as_stack, threads) for order, as_stack in ORDERS.items()
+                                       if f"lateness:{order}:{threads}" in contents.charts}))
+    return [one for one in told if one.sentences]
+
+
 def drawn_figures(view: View, contents: Contents) -> tuple[list[dict[str, Any]], list[figures.Figure]]:
     """Those of the papers' figures that these records can redraw, and the others."""
     drawn, missing = [], []
@@ -178,6 +204,7 @@ class Report:
     view: View
     matrices: Mapping[str, matrix.Matrix]
     sections: list[Section]
+    lateness: list[Lateness]
     drawn: list[dict[str, Any]]
     missing: list[figures.Figure]
     contents: Contents
@@ -205,7 +232,7 @@ def make(view: View) -> Report:
     matrices = make_matrices(view)
     shown = sections(view, contents)
     overall(view, matrices, contents)
-    return Report(view, matrices, shown, *drawn_figures(view, contents), contents)
+    return Report(view, matrices, shown, structures(view, contents), *drawn_figures(view, contents), contents)
 
 
 def template(name: str) -> jinja2.Template:
@@ -235,6 +262,8 @@ def render(report: Report) -> str:
         against=["best", *(["system"] if "system" in view.names else [])],
         comparisons=compared.comparisons(view),
         compared=compared,
+        lateness=report.lateness,
+        allocator=allocator_of(records),
         units=units,
         drawn=drawn,
         missing=missing,

@@ -43,16 +43,22 @@ def make(suite: Suite, size: Size, place: Place, only: Sequence[str], threads: S
     choices = Choices(workload, place)
     comparisons = suite.compare(choices, size)
     rows: dict[str, Row] = {}
+    left_out = suite.absent(choices)
     for comparison in comparisons:
         for count in counts_of(comparison, size, threads):
             for chosen in (one for line in comparison.lines for one in (line.to, line.of)):
                 row = row_of(suite, size, choices, chosen, count, comparison.together, seed)
-                if count <= workload.most_threads and matches(row.name, count, only, row.preset):
-                    rows.setdefault(row.id, row)
+                if row.id in rows or count > workload.most_threads or not matches(row.name, count, only, row.preset):
+                    continue
+                if suite.by_threads and (why := choices.refuses(chosen, count)):
+                    left_out.append(f"{row.id}: {why}")
+                    continue
+                rows[row.id] = row
     if not rows:
         raise Complaint(f"nothing of the suite {suite.name} matches {', '.join(only)}; its rows are named as "
                         f"{suite.workload}:{'.'.join(parameter.upper() for parameter in suite.named_by)}/THREADS")
-    return Made(list(rows.values()), [kept(suite, one, counts_of(one, size, threads)) for one in comparisons], suite.absent(choices))
+    return Made(list(rows.values()), [kept(suite, one, counts_of(one, size, threads)) for one in comparisons],
+                list(dict.fromkeys(left_out)))
 
 
 def counts_of(comparison: Comparison, size: Size, threads: Sequence[int]) -> list[int]:
@@ -64,7 +70,9 @@ def counts_of(comparison: Comparison, size: Size, threads: Sequence[int]) -> lis
 def row_of(suite: Suite, size: Size, choices: Choices, chosen: Chosen, threads: int, together: str, seed: int | None) -> Row:
     workload = choices.workload
     settings = {name: value for name, value in {**size.settings, **chosen}.items() if name in workload.parameters}
-    without = frozenset({FREES} if FREES in workload.parameters and choices.refuses({**frees_of(chosen), FREES: "1"}) else ())
+    without = suite.without(chosen)
+    if FREES in workload.parameters and choices.refuses({**frees_of(chosen), FREES: "1"}):
+        without |= {FREES}
     said = (word for pair in settings.items() for word in ("--param", "=".join(pair)))
     command = (*workload.command(choices.place.bench, threads, None, seed), *said)
     return Row(workload.name, "workload", command, threads, summary=workload.title, preset=suite.variant(chosen), workload=workload,

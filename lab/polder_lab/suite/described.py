@@ -59,13 +59,13 @@ class Choices:
     def of(self, parameter: str) -> list[str]:
         return [str(choice) for choice in self.workload.parameters.get(parameter, {}).get("choices", ())]
 
-    def refuses(self, chosen: Chosen) -> str:
+    def refuses(self, chosen: Chosen, threads: int = 1) -> str:
         """Why the workload does not run so; "" if it does. It is asked, with as little work as there can be."""
-        key = tuple(sorted(chosen.items()))
+        key = (*sorted(chosen.items()), ("", str(threads)))
         if key not in self.refused:
-            least = {name: value for name, value in (("keys", "2"), ("steps", "1")) if name in self.workload.parameters}
+            least = {name: value for name, value in (("keys", "2"), ("steps", "1"), ("elements", "1")) if name in self.workload.parameters}
             words = [word for pair in {**least, **chosen}.items() for word in ("--param", "=".join(pair))]
-            self.refused[key] = refusal([str(self.place.bench), "run", self.workload.name, "--threads", "1", *words])
+            self.refused[key] = refusal([str(self.place.bench), "run", self.workload.name, "--threads", str(threads), *words])
         return self.refused[key]
 
 
@@ -92,6 +92,8 @@ class Suite:
     compare: Callable[[Choices, Size], list[Comparison]]
     absent: Callable[[Choices], list[str]] = lambda _: []  # what is looked for and not there, a line each
     passes: tuple[str, ...] = ("time",)
+    without: Callable[[Chosen], frozenset[str]] = lambda _: frozenset()  # of the passes, those that say nothing of such a row
+    by_threads: bool = False  # what the workload refuses depends on their number
 
     def variant(self, chosen: Chosen) -> str:
         """The name of a row's settings; it stands where a preset's name does."""

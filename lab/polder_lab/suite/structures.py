@@ -1,17 +1,21 @@
 """Queues, stacks, deques and pools against each other and against other libraries', over the workload `hand_over`.
 
 A row says structure, reclaimer and memory. The measure of a queue is the Michael-Scott queue, that of a stack Treiber's, both
-under DEBRA; that of reclamation the same structure in memory that is never freed, as Scal has it.
+under DEBRA; that of reclamation the same structure in memory that is never freed, as Scal has it. How far from its order
+elements come out of a structure is looked at in a pass of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from polder_lab.instrument import QUALITY
 from polder_lab.structure import Entry, told
 from polder_lab.suite.described import Choices, Chosen, Comparison, Line, Size, Suite
 
 QUEUE, STACK = "ms-queue", "treiber-stack"
+LOOSE = ("libcds-segmented-queue", "moodycamel-queue")  # rivals that are no strict queues
+MEASURES = ("time", "lateness", "k")
 OWN = "own"  # what a rival's structure brings
 RIVALS = {
     "libcds-": "libcds's structures (apt-get install libcds-dev)",
@@ -36,7 +40,7 @@ def usual(structure: str) -> Chosen:
 
 
 def goes(choices: Choices, structure: str) -> bool:
-    return not choices.refuses({**usual(structure), "elements": "1"})
+    return not choices.refuses(usual(structure))
 
 
 def compare(choices: Choices, _: Size) -> list[Comparison]:
@@ -57,20 +61,21 @@ def compare(choices: Choices, _: Size) -> list[Comparison]:
         return ours(lambda entry: entry["shape"] == shape and strict(entry) == is_strict)
 
     stacks = [one for one in rivals if "stack" in one]
-    queues = [one for one in rivals if one not in stacks]
+    loose = [one for one in rivals if one in LOOSE]
+    queues = [one for one in rivals if one not in (*stacks, *loose)]
     reclaimed = [one for one in ours(lambda entry: entry["needs"] != "none")
-                 if not choices.refuses({**settings(one, "leaky", "preallocated"), "elements": "1"})]
+                 if not choices.refuses(settings(one, "leaky", "preallocated"))]
     found = [
         Comparison("queues", "Strict queues", "First in, first out; ours and the rivals that were built, against the Michael-Scott queue.",
-                   against(QUEUE, [*shaped("queue", True), *queues]), "queues"),
+                   against(QUEUE, [*shaped("queue", True), *queues]), "queues", MEASURES),
         Comparison("relaxed-queues", "Relaxed queues", "They may let elements overtake each other; against the Michael-Scott queue.",
-                   against(QUEUE, shaped("queue", False)), "queues"),
+                   against(QUEUE, [*shaped("queue", False), *loose]), "queues", MEASURES),
         Comparison("stacks", "Strict stacks", "Last in, first out; ours and the rivals that were built, against Treiber's stack.",
-                   against(STACK, [*shaped("stack", True), *stacks]), "stacks"),
+                   against(STACK, [*shaped("stack", True), *stacks]), "stacks", MEASURES),
         Comparison("relaxed-stacks", "Relaxed stacks", "They may let elements overtake each other; against Treiber's stack.",
-                   against(STACK, shaped("stack", False)), "stacks"),
+                   against(STACK, shaped("stack", False)), "stacks", MEASURES),
         Comparison("pools", "Deques and pools", "Elements in any order, or from both ends; against the Michael-Scott queue.",
-                   against(QUEUE, ours(lambda entry: entry["shape"] in ("deque", "pool"))), "queues"),
+                   against(QUEUE, ours(lambda entry: entry["shape"] in ("deque", "pool"))), "queues", MEASURES),
         Comparison("reclaimed", "Reclamation", "Under DEBRA and the heap; against memory that is never freed, as in Scal.",
                    [Line(one, usual(one), settings(one, "leaky", "preallocated")) for one in reclaimed], "reclaimed", brief="fewest"),
     ]
@@ -94,4 +99,7 @@ SUITE = Suite(
     },
     compare,
     absent,
+    ("time", QUALITY),
+    lambda chosen: frozenset({QUALITY} if chosen["memory"] == "preallocated" else ()),
+    by_threads=True,
 )
