@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Weakens one memory order at a time in the protocol files and says which models notice.
 
-    mutants.py [--only NAME] [--compiler g++] [--jobs 2]
+    mutants.py [--only NAME …] [--compiler g++] [--jobs 2]
 
-Every order stronger than relaxed, wherever it stands in a protocol file, becomes relaxed; a few other lines are broken on
-purpose (BREAKS). A mutant dies when a model of that file fails. One that survives is printed and makes the exit status 1,
+Every order stronger than relaxed, wherever it stands in a protocol file, becomes relaxed, most of them while the model runs
+(sync/atomic_model.hpp: weakening), so it is compiled once; a few other lines are broken on purpose (BREAKS). A mutant dies when a model of that file fails. One that survives is printed and makes the exit status 1,
 unless SURVIVES says why it must. Takes minutes: run by hand, after any change to a protocol file.
 """
 
@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -189,7 +190,7 @@ BREAKS += [
 QUEUE, TOP = "polder/ds/queue/ms_queue.hpp", "polder/ds/parts/treiber_top.hpp"
 BREAKS += [
     (QUEUE, "head passes tail", "if (tail_.load(order::relaxed) == first) swing(first, next);", ""),
-    (QUEUE, "head moves by a store", "if (!head_.cas(first, next, order::acq_rel, order::relaxed)) continue;", "head_.store(next, order::release);"),
+    (QUEUE, "head moves by a store", "if (!head_.cas(expected, next, order::acq_rel, order::relaxed)) return std::nullopt;", "static_cast<void>(expected), head_.store(next, order::release);"),
     (QUEUE, "the new sentinel is retired", "g.retire(first);", "g.retire(next);"),
     (TOP, "top moves by a store", "top_.cas(now, left, order::acq_rel, order::relaxed)", "(top_.store(left, order::relaxed), true)"),
     (TOP, "the top is not protected", "link now = g.protect(0, top_);", "static_cast<void>(g);\n    link now = top_.load(order::acquire);"),
@@ -382,8 +383,8 @@ SURVIVES = {
     ("polder/ds/parts/raised.hpp", "before, order 1: acquire -> relaxed"): TS_RAISED,
     (EPOCH, ", order 2: release -> relaxed"): RELEASE_SEQUENCE,
     (EPOCH, ", order 3: release -> relaxed"): RELEASE_SEQUENCE,
-    (EPOCH, "before_sweep, order 1: acquire -> relaxed"): THIRD_THREADS,
-    (EPOCH, "before_sweep, order 2: release -> relaxed"): THIRD_THREADS,
+    (EPOCH, "fenced, order 1: acquire -> relaxed"): THIRD_THREADS,
+    (EPOCH, "before_sweep, order 1: release -> relaxed"): THIRD_THREADS,
     (RING, ", order 3: release -> relaxed"): RELEASE_SEQUENCE,
     (RING, ", order 4: release -> relaxed"): RELEASE_SEQUENCE,
     (GATE, "try_own, order 1: acquire -> relaxed"):
@@ -519,8 +520,17 @@ def code_of(line):
     return line.split("//", 1)[0]
 
 
+def weakening(file, lines, number, found):
+    """What POLDER_MODEL_WEAKEN says of this order, if the call that it belongs to is on its line."""
+    before = code_of(lines[number])[: found.start()]
+    call = max(before.rfind(c) for c in (".load(", ".store(", ".exchange(", ".cas(", ".fetch_", "fence("))
+    which = before[call:].count("order::") if before[call:].startswith(".cas(") else 0
+    order = ("relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst").index(found[1])
+    return f"{SOURCE / file}:{number + 1}:{order}:{which}" if call >= 0 else ""
+
+
 def mutants(file):
-    """Yields (name, text) for one protocol file."""
+    """Yields (name, text, weakening) for one protocol file."""
     text = (SOURCE / file).read_text()
     lines = text.split("\n")
     function, nth = "", {}
@@ -532,16 +542,70 @@ def mutants(file):
             weak = line[: found.start()] + "order::relaxed" + line[found.end():]
             nth[function] = nth.get(function, 0) + 1
             name = f"{function}, order {nth[function]}: {found[1]} -> relaxed (line {number + 1})"
-            yield name, "\n".join(lines[:number] + [weak] + lines[number + 1:])
+            yield name, "\n".join(lines[:number] + [weak] + lines[number + 1:]), weakening(file, lines, number, found)
     for subject, name, old, new in BREAKS:
         if subject == file:
             if text.count(old) != 1:
                 sys.exit(f"mutants.py: '{name}' no longer fits {file}")
-            yield name, text.replace(old, new)
+            yield name, text.replace(old, new), ""
 
 
-def run(compiler, file, name, text):
-    """Compiles and runs the models of one mutant; returns what the first one to notice printed, or None."""
+# What every model includes, and no mutant changes; compiled once. Without optimization: that takes longer than a model runs.
+PRELUDE = ["#include <polder/sync/atomic.hpp>", "#include <explore.hpp>"]
+FLAGS = ["-std=c++20", "-O0", "-w", "-DPOLDER_MODEL", f"-I{SOURCE}", f"-I{ROOT / 'test/model'}"]
+
+
+def prelude(compiler, folder):
+    header = Path(folder) / "prelude.hpp"
+    header.write_text("\n".join(PRELUDE) + "\n")
+    subprocess.run([compiler, *FLAGS, "-x", "c++-header", header, "-o", f"{header}.gch"], check=True)
+    return header
+
+
+class models:
+    """The models as they are, each compiled when it is first needed."""
+
+    def __init__(self, compiler, folder):
+        self.compiler, self.folder, self.made, self.lock = compiler, Path(folder), {}, threading.Lock()
+
+    def program(self, model):
+        with self.lock:
+            mine = self.made.setdefault(model, threading.Lock())
+        with mine:
+            program = self.folder / model.replace("/", ".")
+            if not program.exists():
+                subprocess.run([self.compiler, *FLAGS, "-O1", SOURCE / model, "-o", program], check=True)
+            return program
+
+
+def noticed(program, weak=""):
+    """What a model says that fails, else None; and whether it came by the order that `weak` names."""
+    try:
+        ran = subprocess.run([program], capture_output=True, text=True, errors="replace", timeout=600,
+                             env=os.environ | ({"POLDER_MODEL_WEAKEN": weak} if weak else {}))
+    except subprocess.TimeoutExpired:
+        return "does not end", True
+    met = "weakened" in ran.stderr
+    if ran.returncode != 0:
+        for line in ran.stdout.split("\n"):
+            if "VIOLATION: " in line:
+                title = line.split("  ")[0].removeprefix("model ")
+                return f"{line.split('VIOLATION: ')[1]} in '{title}'", met
+        return f"status {ran.returncode}", met
+    return None, met
+
+
+def run(compiler, header, whole, file, name, text, weak):
+    """Runs the models of one mutant; returns what the first one to notice printed, or None."""
+    if weak:
+        met = False
+        for model in SUBJECTS[file]:
+            what, here = noticed(whole.program(model), weak)
+            met |= here
+            if what and here:
+                return what
+        if met:
+            return None
     with tempfile.TemporaryDirectory() as folder:
         mutated = Path(folder) / file
         mutated.parent.mkdir(parents=True)
@@ -549,40 +613,36 @@ def run(compiler, file, name, text):
         for model in SUBJECTS[file]:
             program = Path(folder) / "model"
             built = subprocess.run(
-                [compiler, "-std=c++20", "-O1", "-w", "-DPOLDER_MODEL", f"-I{folder}", f"-I{SOURCE}",
-                 f"-I{ROOT / 'test/model'}", mutated if model == file else SOURCE / model, "-o", program],
+                [compiler, "-include", header, f"-I{folder}", *FLAGS, mutated if model == file else SOURCE / model, "-o", program],
                 capture_output=True, text=True)
             if built.returncode != 0:
                 sys.exit(f"mutants.py: {file}: {name} does not compile:\n{built.stderr}")
-            try:
-                ran = subprocess.run([program], capture_output=True, text=True, errors="replace", timeout=600)
-            except subprocess.TimeoutExpired:
-                return "does not end"
-            if ran.returncode != 0:
-                for line in ran.stdout.split("\n"):
-                    if "VIOLATION: " in line:
-                        title = line.split("  ")[0].removeprefix("model ")
-                        return f"{line.split('VIOLATION: ')[1]} in '{title}'"
-                return f"status {ran.returncode}"
+            if what := noticed(program)[0]:
+                return what
     return None
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--only", default="", help="mutants whose 'file: name' contains this")
+    parser.add_argument("--only", action="append", help="mutants whose 'file: name' contains this, or that of another --only")
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
 
-    work = [(file, name, text) for file in SUBJECTS for name, text in mutants(file)
-            if arguments.only in f"{file}: {name}"]
+    every = [(file, *mutant) for file in SUBJECTS for mutant in mutants(file)]
+    known = {(file, name.split(" (")[0]) for file, name, *_ in every}
+    if stale := [f"{file}: {name}" for file, name in SURVIVES if (file, name) not in known]:
+        sys.exit("mutants.py: reasons for what is no mutant: " + "; ".join(stale))
+    work = [job for job in every if any(o in f"{job[0]}: {job[1]}" for o in arguments.only or [""])]
     if not work:
-        sys.exit(f"mutants.py: no mutant contains '{arguments.only}'; the files are: {', '.join(SUBJECTS)}")
+        sys.exit(f"mutants.py: no mutant contains {arguments.only}; the files are: {', '.join(SUBJECTS)}")
     survivors = 0
-    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        outcomes = pool.map(lambda job: run(arguments.compiler, *job), work)
-        for (file, name, _), noticed in zip(work, outcomes):
-            verdict = f"dies: {noticed}" if noticed else SURVIVES.get((file, name.split(" (")[0]), "SURVIVES")
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        header = prelude(arguments.compiler, folder)
+        whole = models(arguments.compiler, folder)
+        outcomes = pool.map(lambda job: run(arguments.compiler, header, whole, *job), work)
+        for (file, name, *_), what in zip(work, outcomes):
+            verdict = f"dies: {what}" if what else SURVIVES.get((file, name.split(" (")[0]), "SURVIVES")
             survivors += verdict == "SURVIVES"
             print(f"{Path(file).name:18} {name:58} {verdict}", flush=True)
     print(f"{len(work)} mutants, {survivors} survive without a reason")

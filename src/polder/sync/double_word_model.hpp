@@ -29,19 +29,21 @@ class double_word {
   double_word& operator=(const double_word&) = delete;
 
   std::uint64_t first(order o, place at = place::current()) const {
-    return value_.load(mo(o), model::info(at)).first;
+    return value_.load(mo(o, at), model::info(at)).first;
   }
   std::uint64_t second(order o, place at = place::current()) const {
-    return value_.load(mo(o), model::info(at)).second;
+    return value_.load(mo(o, at), model::info(at)).second;
   }
-  double_value load(order o, place at = place::current()) const { return value_.load(mo(o), model::info(at)); }
+  double_value load(order o, place at = place::current()) const { return value_.load(mo(o, at), model::info(at)); }
 
   bool cas(double_value& expected, double_value desired, order success, order failure,
            place at = place::current()) {
     // As atomic_model.hpp has it.
+    success = model::ordered(success, at);
+    failure = model::ordered(failure, at, 1);
     const bool stronger = failure == order::acquire && (success == order::relaxed || success == order::release);
-    const bool swapped = value_.compare_exchange(rl::bool_t<false>(), expected, desired, mo(success),
-                                                 mo(stronger ? order::relaxed : failure), model::info(at));
+    const bool swapped = value_.compare_exchange(rl::bool_t<false>(), expected, desired, rl_order(success),
+                                                 rl_order(stronger ? order::relaxed : failure), model::info(at));
     if (!swapped && stronger) fence(order::acquire, at);
     return swapped;
   }
@@ -69,7 +71,8 @@ class double_word {
     }
     return now.first;
   }
-  static rl::memory_order mo(order o) { return static_cast<rl::memory_order>(o); }
+  static rl::memory_order rl_order(order o) { return static_cast<rl::memory_order>(o); }
+  static rl::memory_order mo(order o, place at) { return rl_order(model::ordered(o, at)); }
 
   rl::generic_atomic<double_value, false> value_;
 };
