@@ -37,6 +37,8 @@ SUBJECTS = {
     "polder/ds/tree/marked_list.hpp": ["polder/ds/tree/marked_list_model.cpp"],
     "polder/ds/parts/exact_scan.hpp": ["polder/ds/parts/exact_scan_model.cpp"],
     "polder/ds/stack/counted_stack.hpp": ["polder/ds/parts/exact_scan_model.cpp"],
+    "polder/ds/parts/ts_lane.hpp": ["polder/ds/parts/ts_lane_model.cpp"],
+    "polder/ds/parts/ts_sides.hpp": ["polder/ds/parts/ts_lane_model.cpp"],
     "polder/ds/parts/clock.hpp": ["polder/ds/parts/ts_oldest_model.cpp", "polder/ds/parts/ts_youngest_model.cpp"],
     "polder/ds/parts/ts_oldest.hpp": ["polder/ds/parts/ts_oldest_model.cpp"],
     "polder/ds/parts/ts_queue_buffer.hpp": ["polder/ds/parts/ts_oldest_model.cpp"],
@@ -177,6 +179,28 @@ BREAKS += [
 TREE = "polder/ds/tree/abtree.hpp"
 BREAKS += [
     (TREE, "a range reads once", "while (!unchanged(links));", "while (false && !unchanged(links));"),
+]
+
+LANE = "polder/ds/parts/ts_lane.hpp"
+BREAKS += [
+    (LANE, "one that is late at most", "            n->waits.set(late_.get());\n", ""),
+    (LANE, "taken twice", "!n->taken.exchange(true, order::release)", "(n->taken.store(true, order::release), true)"),
+    (LANE, "linked from the old end first", "    newest_.store(n, order::release);        // sync: lane-link\n    before->newer.store(n, order::release);  // sync: lane-link\n", "    before->newer.store(n, order::release);\n    newest_.store(n, order::release);\n"),
+    (LANE, "unlinks the last", "if (newer == nullptr) return false;", "if (newer == nullptr) return g.retire(n), true;"),
+    (LANE, "many sweep", "if (sweeping_.exchange(true, order::acq_rel)) return;", "sweeping_.exchange(true, order::acq_rel);"),
+    (LANE, "who sweeps does not look again", "while (waiting_.load(order::relaxed) != nullptr)", "while (false)"),
+    (LANE, "takers raise nothing", "    raised_.to(n->number.get());\n", ""),
+]
+
+SIDES = "polder/ds/parts/ts_sides.hpp"
+BREAKS += [
+    (SIDES, "across takes what was put behind its scan began", "(across && !stamp_of_best->begun_by(now)) || ", ""),
+    (SIDES, "one scan is enough to say that all is empty", "if (!seen && puts == 0) return false;", "return false;"),
+    (SIDES, "what was put and taken between the scans does not count", "if (!seen && puts == 0)", "if (!seen)"),
+    (SIDES, "the other side first", "if (best != nullptr && !across) return false;", ""),
+    (SIDES, "across takes the latest", "earlier(*stamp, *stamp_of_best)", "earlier(*stamp_of_best, *stamp)"),
+    (SIDES, "near takes the earliest", "earlier(*stamp_of_best, *stamp)) choose", "earlier(*stamp, *stamp_of_best)) choose"),
+    (SIDES, "everything near is taken at once", "const bool at_once = !stamp || stamp->over_after(now);", "const bool at_once = true;"),
 ]
 
 LIST = "polder/ds/tree/marked_list.hpp"

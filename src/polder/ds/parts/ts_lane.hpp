@@ -46,15 +46,15 @@ class ts_lane {
   struct node : Header, Memory, private joint {
     explicit node(Kept&& e) noexcept : element(std::move(e)) {}
     stamped<Time> stamp;
-    std::uint64_t number = 0;  // in the order of the puts; before it is linked
-    held<Kept> element;        // before it is linked; taken by who took the node
+    plain<std::uint64_t> number;  // in the order of the puts; before it is linked
+    held<Kept> element;           // before it is linked; taken by who took the node
 
    private:
     friend ts_lane;
     // taken — set once, by who takes; read by who passes. Order, lane-take: who sees it sees how far numbers() was
     // raised.
     atomic<bool> taken{false};
-    node* waits = nullptr;  // the next of those that wait; by who buries it, then by who sweeps
+    plain<node*> waits;  // the next of those that wait; by who buries it, then by who sweeps
   };
 
   ts_lane() noexcept : newest_(&base_), last_(&base_) {}
@@ -62,13 +62,14 @@ class ts_lane {
   // The owner.
   template <class Guard>
   void put(Guard& g, node* n) {
-    joint* const before = last_;
-    n->number = ++number_;
+    joint* const before = last_.get();
+    number_.set(number_.get() + 1);
+    n->number.set(number_.get());
     n->older.store(before, order::relaxed);
     // First: a node with a newer one may be unlinked, and must not be found here then.
     newest_.store(n, order::release);        // sync: lane-link
     before->newer.store(n, order::release);  // sync: lane-link
-    last_ = n;
+    last_.set(n);
     if (before != &base_ && static_cast<node*>(before)->taken.load(order::relaxed)) sweep(g);
   }
 
@@ -97,14 +98,14 @@ class ts_lane {
 
   // False: another was first. Else the element is the caller's, and then bury() its duty.
   bool take(node* n) noexcept {
-    raised_.to(n->number);
+    raised_.to(n->number.get());
     return !n->taken.exchange(true, order::release);  // sync: lane-take
   }
   template <class Guard>
   void bury(Guard& g, node* n) {
     node* now = waiting_.load(order::relaxed);
     do {
-      n->waits = now;
+      n->waits.set(now);
     } while (!waiting_.cas(now, n, order::release, order::relaxed));  // sync: lane-waiting
     sweep(g);
   }
@@ -127,23 +128,24 @@ class ts_lane {
   void sweep(Guard& g) {
     do {
       // Who sweeps now gives the word back by an exchange too, which sees this one, so it sees what waits.
-      if (sweeping_.exchange(true, order::acq_rel)) return;     // sync: lane-sweep
-      node* rest = waiting_.exchange(nullptr, order::acquire);  // sync: lane-waiting
-      if (node* const again = std::exchange(late_, nullptr)) {
-        again->waits = rest;
-        rest = again;
-      }
-      while (rest != nullptr) {
-        node* const n = rest;
-        rest = n->waits;
-        if (!unlink(g, n))
-          late_ = n;  // one at most: whatever is put behind it waits no earlier than it has a newer one
+      if (sweeping_.exchange(true, order::acq_rel)) return;                             // sync: lane-sweep
+      node* const lists[] = {late_.get(), waiting_.exchange(nullptr, order::acquire)};  // sync: lane-waiting
+      late_.set(nullptr);
+      for (node* n : lists) {
+        while (n != nullptr) {
+          node* const next = n->waits.get();
+          if (!unlink(g, n)) {
+            n->waits.set(late_.get());
+            late_.set(n);
+          }
+          n = next;
+        }
       }
       sweeping_.exchange(false, order::acq_rel);  // sync: lane-sweep
     } while (waiting_.load(order::relaxed) != nullptr);
   }
 
-  // False: it is the last.
+  // False: it is the last, or the link to the last is not there yet.
   template <class Guard>
   bool unlink(Guard& g, node* n) {
     joint* const newer = n->newer.load(order::acquire);  // sync: lane-link
@@ -166,9 +168,11 @@ class ts_lane {
   // sweeping_ — one thread at a time unlinks. Written by exchange only.
   //   order  lane-sweep: the next to sweep sees the links as the last one left them, and the last one what waits
   atomic<bool> sweeping_;
-  node* late_ = nullptr;      // who sweeps: taken, but the last when it was to be unlinked
-  joint* last_;               // owner only
-  std::uint64_t number_ = 0;  // owner only: of the last node
+  // late_ — who sweeps: along waits, what was taken but had no newer one when it was to be unlinked. Two at most: the last
+  // node may be found from newest_, and taken, before the one before it leads to it.
+  plain<node*> late_;
+  plain<joint*> last_;           // owner only
+  plain<std::uint64_t> number_;  // owner only: of the last node
 };
 
 }  // namespace polder::ds
