@@ -17,7 +17,10 @@ struct malloc_memory {
   static void operator delete(void* p) noexcept { std::free(p); }
 };
 
-template <template <class, class, class> class Order, class Puts, unsigned Threads>
+// frees, or keeps everything: shows what the structure itself orders, without the fences of who protects.
+enum class kind { frees, keeps };
+
+template <template <class, class, class> class Order, class Puts, unsigned Threads, kind Kind = kind::frees>
 struct segments {
   // Hazard pointers, scanned at each retirement; memory goes back when the execution ends.
   struct scheme {
@@ -31,10 +34,13 @@ struct segments {
       segments& w;
       unsigned self;
       guard(segments& of, unsigned s) : w(of), self(s) {}
-      ~guard() { w.held[self].store(nullptr, order::release); }
+      ~guard() {
+        if constexpr (Kind == kind::frees) w.held[self].store(nullptr, order::release);
+      }
       template <class N>
       N* protect(unsigned, const atomic<N*>& word) {
         N* now = word.load(order::acquire);
+        if constexpr (Kind == kind::keeps) return now;
         for (;;) {
           w.held[self].store(now, order::release);
           fence(order::seq_cst);
@@ -53,6 +59,7 @@ struct segments {
       }
       void unmake(header* n) { n->alive.set(0); }
       void retire(header* n) {
+        if constexpr (Kind == kind::keeps) return;
         for (header*& place : w.waiting[self]) {
           if (place == nullptr) {
             place = n;

@@ -8,9 +8,10 @@ namespace {
 
 using polder::ds::anyone;
 using polder::ds::one_each;
+using polder::model::kind;
 
-template <class Puts, unsigned Threads>
-using list = polder::model::segments<polder::ds::segment_list, Puts, Threads>;
+template <class Puts, unsigned Threads, kind Kind = kind::frees>
+using list = polder::model::segments<polder::ds::segment_list, Puts, Threads, Kind>;
 
 // Both put and take: who has put finds something, since each takes once. Of one thread in its order.
 template <class Puts, unsigned K, unsigned Threads>
@@ -73,9 +74,9 @@ struct late : rl::test_suite<late<Puts, K>, 3>, list<Puts, 3> {
 };
 
 // Never empty: one leaves an element behind before it takes another.
-template <class Puts, unsigned K>
-struct never_empty : rl::test_suite<never_empty<Puts, K>, 2>, list<Puts, 2> {
-  never_empty() : list<Puts, 2>(K) {}
+template <class Puts, unsigned K, kind Kind>
+struct never_empty : rl::test_suite<never_empty<Puts, K, Kind>, 2>, list<Puts, 2, Kind> {
+  never_empty() : list<Puts, 2, Kind>(K) {}
   void before() {
     this->begin();
     this->put(0, 1);
@@ -108,7 +109,9 @@ int main() {
   ok &= passes<late<one_each, 2>>(
       {.title = "list, one each: late", .how = search::bounded, .floor = 100, .switches = 2});
   ok &= passes<late<one_each, 2>>({.title = "list, one each: late", .executions = 20'000});
-  ok &= passes<never_empty<anyone, 2>>(
+  ok &= passes<never_empty<anyone, 2, kind::frees>>(
       {.title = "list, k 2: never empty", .how = search::bounded, .floor = 100, .switches = 3});
+  ok &= passes<never_empty<anyone, 2, kind::keeps>>(
+      {.title = "list, kept, k 2: never empty", .how = search::bounded, .floor = 100, .switches = 3});
   return ok ? 0 : 1;
 }

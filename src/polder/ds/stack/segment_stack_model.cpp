@@ -8,9 +8,10 @@ namespace {
 
 using polder::ds::anyone;
 using polder::ds::one_each;
+using polder::model::kind;
 
-template <class Puts, unsigned Threads>
-using stack = polder::model::segments<polder::ds::segment_stack, Puts, Threads>;
+template <class Puts, unsigned Threads, kind Kind = kind::frees>
+using stack = polder::model::segments<polder::ds::segment_stack, Puts, Threads, Kind>;
 
 // Both put and take: who has put finds something, since each takes once.
 template <class Puts, unsigned K, unsigned Threads>
@@ -72,9 +73,9 @@ struct in_order : rl::test_suite<in_order<Puts, K>, 2>, stack<Puts, 2> {
 };
 
 // Never empty: one leaves an element behind before it takes another.
-template <class Puts, unsigned K>
-struct never_empty : rl::test_suite<never_empty<Puts, K>, 2>, stack<Puts, 2> {
-  never_empty() : stack<Puts, 2>(K) {}
+template <class Puts, unsigned K, kind Kind>
+struct never_empty : rl::test_suite<never_empty<Puts, K, Kind>, 2>, stack<Puts, 2, Kind> {
+  never_empty() : stack<Puts, 2, Kind>(K) {}
   void before() {
     this->begin();
     this->put(0, 1);
@@ -108,7 +109,9 @@ int main() {
       {.title = "stack, one each: removed", .how = search::bounded, .floor = 100, .switches = 2});
   ok &= passes<in_order<one_each, 2>>(
       {.title = "stack, one each: order", .how = search::bounded, .floor = 100, .switches = 3});
-  ok &= passes<never_empty<anyone, 2>>(
+  ok &= passes<never_empty<anyone, 2, kind::frees>>(
       {.title = "stack, k 2: never empty", .how = search::bounded, .floor = 100, .switches = 3});
+  ok &= passes<never_empty<anyone, 2, kind::keeps>>(
+      {.title = "stack, kept, k 2: never empty", .how = search::bounded, .floor = 100, .switches = 3});
   return ok ? 0 : 1;
 }
