@@ -1,5 +1,5 @@
-// combining over a sequence whose operations take long: then everybody else finds it locked and asks.
-#include <polder/ds/parts/combining.hpp>
+// combining_seats over a sequence whose operations take long: then everybody else finds it locked and asks.
+#include <polder/ds/parts/combining_seats.hpp>
 
 #include <gtest/gtest.h>
 
@@ -46,13 +46,13 @@ class slow {
 };
 
 // Each puts and takes; of each, what it put comes out once, and to one thread in order.
-void all_come_out(combining<slow>& c, long threads, long each) {
+void all_come_out(combining_seats<slow>& c, long threads, long each) {
   std::vector<std::vector<long>> got(static_cast<std::size_t>(threads));
   std::vector<std::thread> workers;
   for (long t = 0; t != threads; ++t) {
     workers.emplace_back([&, t] {
       for (long i = 0; i != each; ++i) {
-        combining<slow>::seat s(c);
+        combining_seats<slow>::seat s(c);
         s.put(new slow::node(t * each + i));
         // There are never more takes than puts.
         slow::node* const n = s.take();
@@ -80,18 +80,18 @@ void all_come_out(combining<slow>& c, long threads, long each) {
 }
 
 TEST(combining, one_at_a_time_and_each_gets_its_answer) {
-  combining<slow> c;
+  combining_seats<slow> c;
   all_come_out(c, 4, 200);
 }
 
 TEST(combining, more_threads_than_processors) {
-  combining<slow> c;
+  combining_seats<slow> c;
   all_come_out(c, 32, 20);
 }
 
 // A record is taken out when its thread has not asked for long, and comes back with the thread or the number's next one.
 TEST(combining, who_asks_again_after_a_long_time_is_answered) {
-  combining<slow> c;
+  combining_seats<slow> c;
   for (unsigned round = 0; round != 3; ++round) {
     all_come_out(c, 3, 50);
     all_come_out(c, 1, 300);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include <polder/ds/parts/collection.hpp>
-#include <polder/ds/parts/combining.hpp>
+#include <polder/ds/parts/combining_seats.hpp>
 
 namespace polder::ds {
 
@@ -26,18 +26,18 @@ class flat_combining : public collection<Self, T, in_node<T>> {
   using node = typename Sequence::node;
 
   bool insert(kept& e) {
-    typename combining<Sequence>::seat seat(combining_);
+    typename combining_seats<Sequence>::seat seat(combining_);
     seat.put(new node(std::move(e)));
     return true;
   }
   std::optional<kept> remove() {
-    typename combining<Sequence>::seat seat(combining_);
+    typename combining_seats<Sequence>::seat seat(combining_);
     const std::unique_ptr<node> taken(seat.take());
     if (taken == nullptr) return std::nullopt;
     return taken->element.take();
   }
 
-  combining<Sequence> combining_;
+  combining_seats<Sequence> combining_;
 };
 
 }  // namespace polder::ds
