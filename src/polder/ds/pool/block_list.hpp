@@ -1,16 +1,16 @@
 #pragma once
-// block_list — what one thread put and others may take: a list of blocks of 64 elements, each with a word that says which are
-// taken.
+// block_list — what one thread put and others may take: a list of blocks of up to 64 elements, each with a word that says which
+// are taken.
 //
 //   paper      Sundell, Gidenstam, Papatriantafilou and Tsigas, "A lock-free algorithm for concurrent bags", SPAA 2011
 //   progress   insert wait-free but for the allocator; remove lock-free: it repeats only when another took
-//   in malloc  no: every 64th put allocates
+//   in malloc  no: a put that finds its block full allocates
 //   deviation  blocks leave at the old end only, where takers work, so no block is unlinked from the middle and none needs
 //              marks. A bit in a word is claimed where there a pointer is exchanged for null. Puts are counted where there
 //              each put sets a bit for every thief, so emptiness is found as in parts/exact_scan.hpp
 //
 //     room ──insert [owner]──▶ filled ──its bit in taken [whoever takes: move it out]──▶ taken
-//     block: last ──the 65th put──▶ followed ──all 64 taken: first_ moves on [retire]──▶ unlinked
+//     block: last ──one put more than it holds──▶ followed ──all taken: first_ moves on [retire]──▶ unlinked
 //
 // Invariant: the elements are those that are filled and not taken, in the blocks from first_ on. One thread at a time inserts.
 #include <array>
@@ -27,8 +27,10 @@
 
 namespace polder::ds {
 
-template <class T, class R, class Memory = heap_memory>
+template <class T, class R, class Memory = heap_memory, unsigned Block = 64>
 class block_list {
+  static_assert(Block >= 1 && Block <= 64);
+
  public:
   using kept = typename in_node<T>::kept;
 
@@ -95,7 +97,7 @@ class block_list {
 
  private:
   struct block : R::header, Memory {
-    static constexpr unsigned size = 64;
+    static constexpr unsigned size = Block;
     plain<std::uint64_t> before;  // elements put into blocks before this one; written before it is linked
     // filled: how many were put here. Written by the owner, read by takers; bag-put: the elements are whole.
     atomic<unsigned> filled{0};
