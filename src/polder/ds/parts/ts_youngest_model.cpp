@@ -228,6 +228,23 @@ struct to_and_fro : rl::test_suite<to_and_fro<R, Clock>, 2>, world<R, Clock> {
   void after() { this->all_came_out(4, seen[0] + seen[1]); }
 };
 
+// The same with one move, each way in which it may fall between the steps of the get.
+template <class R, class Clock>
+struct one_move : rl::test_suite<one_move<R, Clock>, 2>, world<R, Clock> {
+  unsigned seen[2] = {};
+  void before() { this->put(0, 1, 1); }
+  void thread(unsigned self) {
+    if (self == 0) {
+      seen[0] += this->once(this->move());
+    } else {
+      const int out = this->get(1);
+      POLDER_MODEL_CHECK(out != 0);
+      seen[1] += this->once(out);
+    }
+  }
+  void after() { this->all_came_out(2, seen[0] + seen[1]); }
+};
+
 // The same where each move falls between two visits of the get, which then never sees it.
 template <class R, class Clock>
 struct never_seen : rl::test_suite<never_seen<R, Clock>, 1>, world<R, Clock> {
@@ -290,6 +307,8 @@ template <class Clock>
 bool with(const char* order, const char* move) {
   using namespace polder::model;
   bool ok = true;
+  // By chance the one is hardly ever done before the other begins.
+  ok &= passes<in_order<keeping, Clock>>({.title = order, .how = search::bounded, .floor = 100, .switches = 2});
   ok &= passes<in_order<keeping, Clock>>({.title = order, .executions = 15'000});
   ok &= passes<to_and_fro<keeping, Clock>>({.title = move, .executions = 20'000});
   return ok;
@@ -302,6 +321,8 @@ int main() {
   ok &= with_a_counter<keeping>("ts stack: put and get", "ts stack: never empty", "ts stack: below the top");
   ok &= with_a_counter<hazards>("ts stack, hazards: put and get", "ts stack, hazards: never empty",
                                 "ts stack, hazards: below the top");
+  ok &= polder::model::passes<one_move<keeping, polder::ds::atomic_clock>>(
+      {.title = "ts stack: one move", .how = polder::model::search::bounded, .floor = 100, .switches = 3});
   ok &= polder::model::passes<never_seen<keeping, polder::ds::atomic_clock>>(
       {.title = "ts stack: never seen", .executions = 1});
   ok &= with<polder::ds::atomic_clock>("ts stack, counter: in order", "ts stack, counter: to and fro");
