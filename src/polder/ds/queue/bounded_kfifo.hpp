@@ -2,49 +2,22 @@
 // bounded_kfifo — a ring of segments of k slots, of which the k oldest elements may leave in any order.
 //
 //   paper      Kirsch, Lippautz and Payer, "Fast and scalable, lock-free k-FIFO queues", PaCT 2013, sec. 3, fig. 1
-//   progress   lock-free: an operation repeats only when another thread's put or get got through
+//   progress   lock-free (queue/segment_ring.hpp)
 //   in malloc  yes for whole elements, once it is made
-//   deviation  A slot takes one element each time the ring comes round to it. In the paper it takes another when it is empty, so
-//              a get from the segment that puts go to first sends these on, and a put that comes late has to see whether it
-//              is in (committed). Here a segment is left when all its slots were used: nobody comes late, and a pair of put
-//              and get costs one slot, not a segment
-//
-// Segments are numbered on and on; number n is in place n mod segments. A slot's turn is the number of the segment that last
-// used it, plus one. Of segment n:
-//
-//                 fill                 take
-//     turn ≤ n ───────────▶ (n + 1, full) ───────────▶ (n + 1, empty)
-//
-//     ahead ────────▶ tail's ────────────────▶ between ────────▶ head's ───────────────────▶ passed
-//            tail                 tail: every             head              head: every slot was used
-//                                 slot was used                             and is empty
-//
-// Invariant: head ≤ tail < head + segments. An element that was put before another is in the same segment or in an earlier
-// one. Elements leave from head's segment alone.
-//
-// Order: an element of an earlier segment cannot be overtaken, for head does not pass its segment; in its own there are at most
-// k - 1 others in all. So at most k - 1 elements overtake it, and at each get at most k - 1 inside are older.
-//
-// Empty, exactly: get looks at all slots of head's segment, at tail, and at all slots again: no element, tail at this segment, and
-// no turn used up in between (parts/slot.hpp). If every slot was used the second look is not needed.
-//
-// Full: every segment is in use. A segment is used again when all its elements are out, so put may fail when one more than
-// k·(segments - 1) are inside, and does when k·segments are.
+//   deviation  see queue/segment_ring.hpp
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <stdexcept>
 
-#include <polder/base/config.hpp>
 #include <polder/ds/collection_info.hpp>
-#include <polder/ds/parts/cells.hpp>
 #include <polder/ds/parts/collection.hpp>
 #include <polder/ds/parts/k_segment.hpp>
 #include <polder/ds/parts/memory.hpp>
 #include <polder/ds/parts/random.hpp>
 #include <polder/ds/parts/slot.hpp>
-#include <polder/sync/atomic.hpp>
+#include <polder/ds/queue/segment_ring.hpp>
 
 namespace polder::ds {
 
@@ -72,7 +45,7 @@ class bounded_kfifo : public collection<bounded_kfifo<T, R, Memory>, T, in_word<
   bounded_kfifo() : bounded_kfifo(usual_k) {}
   // k, the slots of a segment: from 1 to most_k. segments: from 2 on. Else throws std::invalid_argument.
   explicit bounded_kfifo(std::size_t k, std::size_t segments = usual_segments)
-      : k_(checked_k("bounded_kfifo: k", k)), segments_(checked_segments(k, segments)), slots_(k * segments) {}
+      : ring_{checked_k("bounded_kfifo: k", k), checked_segments(k, segments)} {}  // braces: k is checked first
   bounded_kfifo(const bounded_kfifo&) = delete;
   bounded_kfifo& operator=(const bounded_kfifo&) = delete;
   ~bounded_kfifo() {
@@ -80,13 +53,11 @@ class bounded_kfifo : public collection<bounded_kfifo<T, R, Memory>, T, in_word<
   }
 
   // How many older elements a get may pass over: the others of one segment.
-  std::size_t k() const noexcept { return k_ - 1; }
-  std::size_t capacity() const noexcept { return k_ * segments_; }
+  std::size_t k() const noexcept { return ring_.k() - 1; }
+  std::size_t capacity() const noexcept { return ring_.capacity(); }
 
  private:
   friend collection<bounded_kfifo, T, in_word<T>>;
-  using run = slot_run<once>;
-
   static std::size_t checked_segments(std::size_t k, std::size_t segments) {
     if (segments < 2) throw std::invalid_argument("bounded_kfifo: there are at least 2 segments");
     if (segments > std::numeric_limits<std::size_t>::max() / sizeof(slot) / k)
@@ -94,67 +65,10 @@ class bounded_kfifo : public collection<bounded_kfifo<T, R, Memory>, T, in_word<
     return segments;
   }
 
-  run segment(std::uint64_t n) const noexcept { return run(&slots_[n % segments_ * k_], k_, once{n + 1}); }
+  bool insert(kept& e) noexcept { return ring_.put(e, random::next()); }
+  std::optional<kept> remove() noexcept { return ring_.get(random::next()); }
 
-  bool insert(kept& e) noexcept {
-    const std::uint32_t r = random::next();
-    for (;;) {
-      std::uint64_t t = tail_.load(order::acquire);  // sync: kfifo-tail
-      const auto free = segment(t).find_free(r);
-      if (free.at != nullptr) {
-        if (segment(t).fill(free, e, 0)) return true;
-        continue;
-      }
-      // Every slot was used.
-      const std::uint64_t h = head_.load(order::acquire);  // sync: kfifo-head
-      if (t + 1 == h + segments_ && !pass(h, t)) {
-        if (tail_.load(order::relaxed) == t) return false;
-        continue;
-      }
-      tail_.cas(t, t + 1, order::release, order::relaxed);  // sync: kfifo-tail
-    }
-  }
-
-  std::optional<kept> remove() noexcept {
-    const std::uint32_t r = random::next();
-    for (;;) {
-      const std::uint64_t h = head_.load(order::acquire);            // sync: kfifo-head
-      const auto seen = segment(h).find_element(r, order::acquire);  // sync: slot-seen
-      if (seen.at != nullptr) {
-        if (const std::optional<kept> e = seen.at->take(seen.state)) return e;
-        continue;
-      }
-      const std::uint64_t t = tail_.load(order::acquire);  // sync: kfifo-tail
-      if (t == h) {
-        const auto still = segment(h).find_element(r, order::acquire);  // sync: slot-seen
-        if (still.at == nullptr && still.turns == seen.turns) return std::nullopt;
-      } else if (seen.free == 0) {
-        leave(h);
-      }
-    }
-  }
-
-  // For a put that finds the ring full: head may stand at a segment that is over.
-  bool pass(std::uint64_t h, std::uint64_t t) noexcept {
-    if (h == t) return false;
-    const auto seen = segment(h).find_element(0, order::acquire);  // sync: slot-seen
-    if (seen.at != nullptr || seen.free != 0) return false;
-    leave(h);
-    return true;
-  }
-  void leave(std::uint64_t h) noexcept {
-    head_.cas(h, h + 1, order::release, order::relaxed);  // sync: kfifo-head
-  }
-
-  const std::uint32_t k_;
-  const std::size_t segments_;
-  // slots_ — see parts/slot.hpp. A slot is filled in turn n + 1 only when head has passed segment n - segments, so it is empty.
-  cells<slot, Memory> slots_;
-  // head_, tail_ — numbers of segments, each only growing. Written by who found a segment over or used up; read by all.
-  //   order  kfifo-head, kfifo-tail: who sees a segment left sees how its slots were when it was
-  //   ABA    64-bit numbers do not come again
-  alignas(false_sharing_range) atomic<std::uint64_t> head_;
-  alignas(false_sharing_range) atomic<std::uint64_t> tail_;
+  segment_ring<Memory> ring_;
 };
 
 }  // namespace polder::ds
