@@ -38,9 +38,10 @@ class sleepers {
   template <class Wake>
   void happened(Wake&& wake) noexcept {
     // sync: sleep-or-wake: store of the thing, load of waiting_; the sleeper's store of waiting_, look at the thing
+    // sync: sleep-event: the count below, which it releases
     fence(order::seq_cst);
     if (waiting_.load(order::relaxed) == 0) return;
-    event_.fetch_add(1, order::release);  // sync: sleep-event
+    event_.fetch_add(1, order::relaxed);
     wake(word());
   }
 
@@ -62,7 +63,7 @@ class sleepers {
 
  private:
   // event_ — how often it happened while somebody waited. Written by who wakes, read by sleepers and the kernel.
-  //   order  sleep-event: who reads the count sees what was made before
+  //   order  sleep-event: who reads the count sees what was made before the fence that precedes it
   //   ABA    a sleeper would have to be away for 2^32 events between its key and its sleep
   atomic<key> event_;
   // waiting_ — how many wait or are about to. Written by them, read by who wakes. Order: sleep-or-wake.

@@ -96,9 +96,10 @@ class slot_run {
     bool was_mine = false;  // or was the last one
   };
 
-  // A free one. Of an asker with a number everything is looked at.
+  // A free one. Of an asker with a number everything is looked at. Relaxed: what is free is acquired when it is filled, and
+  // who saw a slot in use has seen no more than that, which nobody that hears of it can see undone.
   sight find_free(std::uint32_t random, owner_number who = 0) const noexcept {
-    return search(random, order::acquire, [&](sight& seen, slot& s, slot_state now) {  // sync: slot-seen
+    return search(random, order::relaxed, [&](sight& seen, slot& s, slot_state now) {
       if (who != 0 && now.owner() == who) seen.was_mine = true, seen.mine |= now.full();
       if (!use_.is_free(now)) return false;
       ++seen.free;
@@ -106,6 +107,7 @@ class slot_run {
       return who == 0;
     });
   }
+  // Acquiring; a second look for the same answer need not be: the same turns without elements are what the first one acquired.
   sight find_element(std::uint32_t random, order o) const noexcept {
     return search(random, o, [&](sight& seen, slot& s, slot_state now) {
       seen.free += use_.is_free(now);

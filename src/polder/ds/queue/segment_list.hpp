@@ -99,7 +99,7 @@ class segment_list {
       }
       segment* const next = first->next.load(order::acquire);  // sync: segment-link
       if (next == nullptr) {
-        const auto still = first->slots().find_element(random, order::acquire);  // sync: slot-seen
+        const auto still = first->slots().find_element(random, order::relaxed);
         if (still.at == nullptr && still.turns == seen.turns) return std::nullopt;
         continue;
       }

@@ -84,7 +84,7 @@ class segment_stack {
       }
       segment* const below = top->next.get();
       if (below == nullptr) {
-        const auto still = top->slots().find_element(random, order::acquire);  // sync: slot-seen
+        const auto still = top->slots().find_element(random, order::relaxed);
         if (still.at == nullptr && still.turns == seen.turns) return std::nullopt;
         continue;
       }
