@@ -37,6 +37,10 @@ SUBJECTS = {
     "polder/ds/tree/marked_list.hpp": ["polder/ds/tree/marked_list_model.cpp"],
     "polder/ds/parts/exact_scan.hpp": ["polder/ds/parts/exact_scan_model.cpp"],
     "polder/ds/stack/counted_stack.hpp": ["polder/ds/parts/exact_scan_model.cpp"],
+    "polder/ds/parts/combining.hpp": ["polder/ds/parts/combining_model.cpp"],
+    "polder/ds/parts/meeting_slot.hpp": ["polder/ds/parts/meeting_slot_model.cpp"],
+    "polder/ds/pool/block_list.hpp": ["polder/ds/pool/block_list_model.cpp"],
+    "polder/ds/queue/segment_ring.hpp": ["polder/ds/queue/segment_ring_model.cpp"],
     "polder/ds/parts/ts_lane.hpp": ["polder/ds/parts/ts_lane_model.cpp"],
     "polder/ds/parts/ts_sides.hpp": ["polder/ds/parts/ts_lane_model.cpp"],
     "polder/ds/parts/clock.hpp": ["polder/ds/parts/ts_oldest_model.cpp", "polder/ds/parts/ts_youngest_model.cpp"],
@@ -188,7 +192,6 @@ BREAKS += [
     (LANE, "linked from the old end first", "    newest_.store(n, order::release);        // sync: lane-link\n    before->newer.store(n, order::release);  // sync: lane-link\n", "    before->newer.store(n, order::release);\n    newest_.store(n, order::release);\n"),
     (LANE, "unlinks the last", "if (newer == nullptr) return false;", "if (newer == nullptr) return g.retire(n), true;"),
     (LANE, "many sweep", "if (sweeping_.exchange(true, order::acq_rel)) return;", "sweeping_.exchange(true, order::acq_rel);"),
-    (LANE, "who sweeps does not look again", "while (waiting_.load(order::relaxed) != nullptr)", "while (false)"),
     (LANE, "takers raise nothing", "    raised_.to(n->number.get());\n", ""),
 ]
 
@@ -291,7 +294,7 @@ SLEEPERS = "polder/ds/parts/sleepers.hpp"
 BREAKS += [
     (SLEEPERS, "no fence before the look for who waits", "    fence(order::seq_cst);\n    if", "    if"),
     (SLEEPERS, "no fence before the look for the thing", "    fence(order::seq_cst);\n    return", "    return"),
-    (SLEEPERS, "an event that is not counted", "    event_.fetch_add(1, order::release);  // sync: sleep-event\n", ""),
+    (SLEEPERS, "an event that is not counted", "    event_.fetch_add(1, order::relaxed);\n", ""),
     (SLEEPERS, "nobody is woken", "    wake(word());", "    (void)wake;"),
     (SLEEPERS, "waits unseen", "    waiting_.fetch_add(1, order::relaxed);\n", ""),
 ]
@@ -310,6 +313,34 @@ BREAKS += [
     (RING_OF_CELLS, "takes what another's ticket is for", "} else if (now.index() == h) {", "} else if (true) {"),
     (RING_OF_CELLS, "open again", "if ((t & closed) != 0) return false;", ""),
     (RING_OF_CELLS, "empty before head is there", "return (tail_.load(order::relaxed) & ~closed) <= h;", "return (tail_.load(order::relaxed) & ~closed) <= h + 1;"),
+]
+
+COMBINING, SLOT = "polder/ds/parts/combining.hpp", "polder/ds/parts/meeting_slot.hpp"
+BREAKS += [
+    (COMBINING, "listed over and over", "if (!mine.listed.load(order::acquire)) enlist(mine);", "enlist(mine);"),
+    (COMBINING, "who combines does not answer itself", "if (mine.asks.load(order::relaxed) != request::none) answer(mine);", ""),
+    (COMBINING, "out of the list before its link was read", "        before->next.set(r->next.get());\n        r->listed.store(false, order::release);  // sync: combining-unlisted\n", "        r->listed.store(false, order::release);\n        before->next.set(r->next.get());\n"),
+    (COMBINING, "two combine", "!locked_.load(order::relaxed) && !locked_.exchange(true, order::acquire)", "!locked_.load(order::relaxed) && (locked_.store(true, order::relaxed), true)"),
+    (SLOT, "meets by a store", "return now_.cas(now, word(n), order::release, order::relaxed);", "return now_.load(order::relaxed) == now && (now_.store(word(n), order::release), true);"),
+    (SLOT, "leaves by a store", "if (now_.cas(now, word(), order::acquire, order::acquire)) return nullptr;", "if (now_.load(order::acquire) == now) return now_.store(word(), order::relaxed), nullptr;"),
+    (SLOT, "leaves what it got", "    now_.store(word(), order::relaxed);\n", ""),
+]
+
+BLOCKS = "polder/ds/pool/block_list.hpp"
+BREAKS += [
+    (BLOCKS, "taken twice", "if ((first->taken.fetch_or(bit, order::acq_rel) & bit) == 0) {", "first->taken.fetch_or(bit, order::acq_rel);\n        {"),
+    (BLOCKS, "leaves a block with room", "n == block::size ? g.protect(1, first->next) : nullptr", "g.protect(1, first->next)"),
+    (BLOCKS, "filled before the element is there", "      b->elements[n].put(std::move(e));\n      b->filled.store(n + 1, order::release);  // sync: bag-put\n", "      b->filled.store(n + 1, order::release);\n      b->elements[n].put(std::move(e));\n"),
+    (BLOCKS, "counts its block alone", "seen = first->before.get() + n;", "seen = n;"),
+]
+
+RING_OF_SEGMENTS = "polder/ds/queue/segment_ring.hpp"
+BREAKS += [
+    (RING_OF_SEGMENTS, "empty after one look", "if (still.at == nullptr && still.turns == seen.turns) return std::nullopt;", "return std::nullopt;"),
+    (RING_OF_SEGMENTS, "leaves a segment with room", "} else if (seen.free == 0) {", "} else {"),
+    (RING_OF_SEGMENTS, "tail passes head", "if (t + 1 == h + segments_ && !pass(h, t)) {", "if (false && !pass(h, t)) {"),
+    (RING_OF_SEGMENTS, "full though head may move on", "    leave(h);\n    return true;", "    return false;"),
+    (RING_OF_SEGMENTS, "full though a segment is left", "if (tail_.load(order::relaxed) == t) return false;", "return false;"),
 ]
 
 SEGMENTS, SEGMENT_STACK = "polder/ds/queue/segment_list.hpp", "polder/ds/stack/segment_stack.hpp"
@@ -379,6 +410,7 @@ RELEASE_SEQUENCE = ("survives: Relacy has the release sequences of C++11, in whi
 AFTER_ACQUIRING = "survives, and may: it only looks whether a link has changed since loads before it, which acquire"
 FREEZES = "survives, and may: what is frozen was acquired when it was read, and a CAS goes on the release sequence"
 COVERED = "survives, and may: the seq_cst fence that follows is an acquire fence; the order is there for the reader"
+HELD = "survives: who left that behind is still inside and keeps the node; it takes regions that end while others last"
 THIRD_THREADS = ("survives: the looks of a thread that did not pass the barrier itself. The model's light fence orders them in one "
                  "world, its barrier in the other; what the kernel and the processor have does neither")
 ONE_ORDER = ("survives, and so it does when all that have this reason are weakened at once: the argument for the threshold counts "
@@ -398,9 +430,6 @@ RING = "polder/smr/epoch/token_ring.hpp"
 TS_RAISED = "survives, and may: the models' runs are too short for it: three moves by others between two scans that both miss them"
 SURVIVES = {
     ("polder/ds/parts/claimed_cells.hpp", "claimed_cells, order 5: release -> relaxed"): "the fence before it releases as well",
-    (TS_BUFFER, "put, order 2: acquire -> relaxed"): TS_RAISED,
-    (TS_BUFFER, "take, order 1: release -> relaxed"): TS_RAISED,
-    (TS_BUFFER, "unlink, order 1: release -> relaxed"): TS_RAISED,
     (TS_BUFFER, "tidy, order 1: acquire -> relaxed"): TS_RAISED,
     (TS_BUFFER, "tidy, order 2: release -> relaxed"): TS_RAISED,
     ("polder/ds/parts/raised.hpp", "to, order 1: release -> relaxed"): TS_RAISED,
@@ -419,8 +448,14 @@ SURVIVES = {
         "survives, and may: the heavy fence that follows is an acquire fence; the order is there for the reader",
     (ELIMINATION, "give, order 4: acquire -> relaxed"):
         "survives, and may: who withdraws has got nothing; compilers want no failure order above the success's",
-    (QUEUE, "head passes tail"):
-        "survives: who left tail behind still holds that node in a slot; regions would notice, which the models only keep",
+    (QUEUE, "head passes tail"): HELD,
+    (SEGMENTS, "head passes tail"): HELD,
+    (SEGMENTS, "get, order 3: acq_rel -> relaxed"): HELD,
+    ("polder/ds/stack/counted_stack.hpp", "remove_after, order 1: acquire -> relaxed"): AFTER_ACQUIRING,
+    (LANE, "linked from the old end first"): HELD,
+    (BLOCKS, "remove, order 4: acquire -> relaxed"): AFTER_ACQUIRING,
+    (LANE, "unlink, order 1: acquire -> relaxed"):
+        "survives: what is made of the node is stored anew then, and the model checker takes stores as they are executed",
     (LIST, ", order 3: acq_rel -> relaxed"):
         "survives: list-mark is for the caller, who finds the key gone; the list itself needs the link's edge alone",
     (LIST, ", order 5: acquire -> relaxed"): AT_REST,
