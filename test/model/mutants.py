@@ -453,6 +453,7 @@ SURVIVES = {
     (SEGMENTS, "get, order 3: acq_rel -> relaxed"): HELD,
     ("polder/ds/stack/counted_stack.hpp", "remove_after, order 1: acquire -> relaxed"): AFTER_ACQUIRING,
     (LANE, "linked from the old end first"): HELD,
+    ("polder/ds/parts/ts_queue_buffer.hpp", "oldest, order 1: acquire -> relaxed"): AFTER_ACQUIRING,
     (BLOCKS, "remove, order 4: acquire -> relaxed"): AFTER_ACQUIRING,
     (LANE, "unlink, order 1: acquire -> relaxed"):
         "survives: what is made of the node is stored anew then, and the model checker takes stores as they are executed",

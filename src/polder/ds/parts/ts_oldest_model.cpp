@@ -142,12 +142,26 @@ struct never_seen : rl::test_suite<never_seen, 1>, world<polder::ds::atomic_cloc
   }
 };
 
+// One such move, each way in which it may fall between the steps of the get.
+struct one_move : rl::test_suite<one_move, 2>, world<polder::ds::atomic_clock> {
+  void before() { put(1, 1); }
+  void thread(unsigned self) {
+    if (self == 0) move();
+    else POLDER_MODEL_CHECK(get() != 0);
+  }
+  void after() {
+    while (get() != 0) {
+    }
+  }
+};
+
 }  // namespace
 
 int main() {
   using namespace polder::model;
   bool ok = true;
   ok &= passes<never_seen>({.title = "ts queue: never seen", .executions = 1});
+  ok &= passes<one_move>({.title = "ts queue: one move", .how = search::bounded, .floor = 100, .switches = 3});
   ok &= passes<two_gets>({.title = "ts queue: two gets", .how = search::bounded, .floor = 100, .switches = 2});
   ok &=
       passes<first_out<polder::ds::atomic_clock>>({.title = "ts queue, counter: first out", .executions = 20'000});
