@@ -140,10 +140,13 @@ void core::note_opened(lab& l) noexcept {
 void core::service(lab& l) noexcept {
   ++l.refills;
   l.swept.store(0, order::relaxed);
-  l.seen.store(step_.load(order::relaxed), order::relaxed);
   note_opened(l);
   if (!l.in.empty()) drain_own(l);
-  l.out.flush_all([&](const outbox::list& list) { post_list(l, list); });
+  // What has waited for a whole step goes home; more often would send lists of one block where threads are many.
+  if (const std::uint32_t step = step_.load(order::relaxed); step != l.seen.load(order::relaxed)) {
+    l.seen.store(step, order::relaxed);
+    l.out.flush_all([&](const outbox::list& list) { post_list(l, list); });
+  }
   decay();
 }
 

@@ -73,14 +73,16 @@ TEST(remote_free, of_all_blocks_empties_the_spans_when_the_owner_looks) {
   EXPECT_EQ(0u, h.now().allocated);
 }
 
-TEST(remote_free, waits_in_the_outbox_until_it_is_worth_the_way_and_leaves_with_the_next_refill) {
+TEST(remote_free, waits_in_the_outbox_until_it_is_worth_the_way) {
   served h;
-  void* const p = h.allocate(size);
+  blocks held(outbox::max_bytes / size);
+  for (void*& p : held) p = h.allocate(size);
   turns t;
   std::thread other = h.thread([&] {
-    h.free(p);
-    EXPECT_FALSE(h.own().out.empty());
-    for (unsigned i = 0; i != 2 * per_span && !h.own().out.empty(); ++i) h.allocate(size);
+    for (void* p : held) {
+      EXPECT_EQ(p == held.front(), h.own().out.empty());
+      h.free(p);
+    }
     EXPECT_TRUE(h.own().out.empty());
     t.reach(1);
     t.wait_for(2);
@@ -89,6 +91,16 @@ TEST(remote_free, waits_in_the_outbox_until_it_is_worth_the_way_and_leaves_with_
   EXPECT_FALSE(h.own().in.empty());
   t.reach(2);
   other.join();
+}
+
+TEST(remote_free, leaves_with_a_refill_in_the_next_step_of_decay) {
+  served h({.arena_size = GiB, .decay_ms = 2});
+  void* const p = h.allocate(size);
+  h.in_a_thread([&] {
+    h.free(p);
+    EXPECT_FALSE(h.own().out.empty());
+    while (!h.own().out.empty()) h.free(h.allocate(1000)), h.allocate(1000);
+  });
 }
 
 TEST(remote_free, to_a_lab_without_a_thread_is_drained_by_who_posts) {
@@ -138,8 +150,8 @@ TEST(remote_free, finds_the_new_owner_when_the_span_has_changed_hands_on_the_way
   ASSERT_EQ(heir->number, h.owner_of(held[0]));
   ASSERT_NE(former, heir->number);
   ASSERT_TRUE(mem::word::is_full(h.word_of(held[0])));
-  for (int i = 0; i != 1'000 && !h.own().out.empty(); ++i) h.allocate(1000);  // a refill sends it
-  EXPECT_TRUE(h.own().out.empty());
+  h.heap.leave_thread();  // which sends it
+  h.allocate(16);
   EXPECT_TRUE(mem::word::is_full(h.word_of(held[0])));  // only the heir may touch its span
   EXPECT_FALSE(heir->in.empty());
   t.reach(4);

@@ -4,7 +4,8 @@
 //   paper      Liétar et al., ISMM 2019 (snmalloc) sends frees in batches; here a slot an owner instead of buckets
 //   progress   wait-free, owner only
 //   in malloc  yes
-//   bound      slots * max_bytes, and one block more in a slot; emptied by every refill of its LAB
+//   bound      max_held, and one block more
+#include <bit>
 #include <cstdint>
 
 #include <polder/mem/block.hpp>
@@ -14,9 +15,10 @@ namespace polder::heap {
 
 class outbox {
  public:
-  static constexpr unsigned slots = 8;
-  static constexpr std::uint32_t max_bytes = 8 * 1024;
+  static constexpr unsigned slots = 64;
+  static constexpr std::uint32_t max_bytes = 8 * 1024;  // of a list
   static constexpr std::uint32_t max_blocks = 64;
+  static constexpr std::uint32_t max_held = 64 * 1024;  // bytes of all
 
   struct list {
     mem::lab_number owner;
@@ -30,39 +32,42 @@ class outbox {
   template <class Send>
   POLDER_ALWAYS_INLINE void add(mem::lab_number owner, mem::block* b, std::uint32_t size, mem::secret s,
                                 Send&& send) {
-    list& l = lists_[owner % slots];
-    if (l.count != 0 && l.owner != owner) flush(l, send);
+    const unsigned slot = owner % slots;
+    list& l = lists_[slot];
+    if (l.count != 0 && l.owner != owner) flush(slot, send);
     if (l.count == 0) {
       l.owner = owner;
       l.last = b;
+      used_ |= std::uint64_t{1} << slot;
     }
     b->set_link(l.first, s);
     l.first = b;
     ++l.count;
     l.bytes += size;
-    if (l.bytes >= max_bytes || l.count >= max_blocks) flush(l, send);
+    held_ += size;
+    if (l.bytes >= max_bytes || l.count >= max_blocks) flush(slot, send);
+    else if (held_ > max_held) flush_all(send);
   }
 
   template <class Send>
   void flush_all(Send&& send) {
-    for (list& l : lists_)
-      if (l.count != 0) flush(l, send);
+    while (used_ != 0) flush(unsigned(std::countr_zero(used_)), send);
   }
 
-  bool empty() const {
-    for (const list& l : lists_)
-      if (l.count != 0) return false;
-    return true;
-  }
+  bool empty() const { return used_ == 0; }
 
  private:
   template <class Send>
-  static void flush(list& l, Send& send) {
-    const list full = l;
-    l = {};
+  void flush(unsigned slot, Send& send) {
+    const list full = lists_[slot];
+    lists_[slot] = {};
+    used_ &= ~(std::uint64_t{1} << slot);
+    held_ -= full.bytes;
     send(full);
   }
 
+  std::uint64_t used_ = 0;  // slots with a list
+  std::uint32_t held_ = 0;  // bytes
   list lists_[slots] = {};
 };
 

@@ -55,6 +55,21 @@ TEST(outbox, waits_until_a_slot_is_full_by_bytes) {
   EXPECT_TRUE(o.empty());
 }
 
+TEST(outbox, all_leave_when_together_they_are_too_much) {
+  outbox o{};
+  sent out;
+  constexpr std::uint32_t each = outbox::max_bytes - 16;
+  constexpr unsigned most = outbox::max_held / each;
+  alignas(16) static mem::block blocks[most + 2] = {};
+  for (unsigned i = 0; i != most; ++i) o.add(1 + i, &blocks[i], each, s, out);
+  EXPECT_EQ(0u, out.lists);
+  o.add(1 + most, &blocks[most], each, s, out);
+  EXPECT_EQ(std::size_t{most} + 1, out.blocks.size());
+  EXPECT_TRUE(o.empty());
+  o.add(1, &blocks[most + 1], each, s, out);  // it counts from nothing again
+  EXPECT_FALSE(o.empty());
+}
+
 TEST(outbox, owners_that_share_a_slot_are_not_mixed) {
   outbox o{};
   sent out;
@@ -82,7 +97,7 @@ TEST(outbox, every_block_is_sent_once_to_its_owner) {
   sent out;
   std::multiset<std::pair<mem::lab_number, const mem::block*>> expected;
   for (unsigned i = 0; i != n; ++i) {
-    const auto owner = mem::lab_number(1 + random() % 20);
+    const auto owner = mem::lab_number(1 + random() % 100);
     o.add(owner, &blocks[i], 16 + random() % 2000, s, out);
     expected.insert({owner, &blocks[i]});
   }
