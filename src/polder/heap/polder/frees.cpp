@@ -115,6 +115,9 @@ void core::drain(lab& l, chain& strays) noexcept {
     const std::uintptr_t offset = address(b) - address(l.base);
     const mem::grain g = offset < l.arena_bytes ? mem::grain(offset >> mem::grain_shift) : arena_.find(address(b));
     const std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
+    static_assert(classes::block_size[1] < mem::posted_block::least &&
+                  classes::block_size[2] >= mem::posted_block::least);
+    if (mem::word::cls(w) > 1) mem::follow_signposts(b, l.base, l.arena_bytes);
     if (mem::word::owner(w) == l.number) {
       free_own(l, g, w, b);
     } else {

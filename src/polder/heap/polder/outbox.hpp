@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include <polder/mem/block.hpp>
+#include <polder/mem/signposts.hpp>
 #include <polder/mem/word.hpp>
 
 namespace polder::heap {
@@ -24,6 +25,7 @@ class outbox {
     mem::lab_number owner;
     std::uint32_t count;
     std::uint32_t bytes;
+    std::uint32_t smallest;  // block
     mem::block* first;
     mem::block* last;
   };
@@ -37,6 +39,7 @@ class outbox {
     if (l.count != 0 && l.owner != owner) flush(slot, send);
     if (l.count == 0) {
       l.owner = owner;
+      l.smallest = size;
       l.last = b;
       used_ |= std::uint64_t{1} << slot;
     }
@@ -44,6 +47,7 @@ class outbox {
     l.first = b;
     ++l.count;
     l.bytes += size;
+    if (size < l.smallest) l.smallest = size;
     held_ += size;
     if (l.bytes >= max_bytes || l.count >= max_blocks) flush(slot, send);
     else if (held_ > max_held) flush_all(send);
@@ -63,6 +67,7 @@ class outbox {
     lists_[slot] = {};
     used_ &= ~(std::uint64_t{1} << slot);
     held_ -= full.bytes;
+    if (full.smallest >= mem::posted_block::least && full.count > 2) mem::put_up_signposts<max_blocks>(full.first);
     send(full);
   }
 

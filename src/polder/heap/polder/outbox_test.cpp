@@ -32,7 +32,7 @@ struct sent {
 TEST(outbox, waits_until_a_slot_is_full_by_number) {
   outbox o{};
   sent out;
-  alignas(16) static mem::block blocks[outbox::max_blocks] = {};
+  alignas(16) static mem::posted_block blocks[outbox::max_blocks] = {};
   for (unsigned i = 0; i != outbox::max_blocks; ++i) {
     EXPECT_EQ(0u, out.lists);
     o.add(3, &blocks[i], 16, s, out);
@@ -45,7 +45,7 @@ TEST(outbox, waits_until_a_slot_is_full_by_number) {
 TEST(outbox, waits_until_a_slot_is_full_by_bytes) {
   outbox o{};
   sent out;
-  alignas(16) static mem::block blocks[9] = {};
+  alignas(16) static mem::posted_block blocks[9] = {};
   for (unsigned i = 0; i != 8; ++i) o.add(3, &blocks[i], 3000, s, out);
   EXPECT_EQ(2u, out.lists);  // 3 × 3000 is beyond 8 KiB
   EXPECT_EQ(6u, out.blocks.size());
@@ -60,7 +60,7 @@ TEST(outbox, all_leave_when_together_they_are_too_much) {
   sent out;
   constexpr std::uint32_t each = outbox::max_bytes - 16;
   constexpr unsigned most = outbox::max_held / each;
-  alignas(16) static mem::block blocks[most + 2] = {};
+  alignas(16) static mem::posted_block blocks[most + 2] = {};
   for (unsigned i = 0; i != most; ++i) o.add(1 + i, &blocks[i], each, s, out);
   EXPECT_EQ(0u, out.lists);
   o.add(1 + most, &blocks[most], each, s, out);
@@ -70,10 +70,24 @@ TEST(outbox, all_leave_when_together_they_are_too_much) {
   EXPECT_FALSE(o.empty());
 }
 
+TEST(outbox, says_where_blocks_further_on_lie_if_all_have_room_for_it) {
+  constexpr unsigned n = 5;
+  static mem::posted_block blocks[n] = {};
+  for (const std::uint32_t small : {16u, 32u}) {
+    outbox o{};
+    sent out;
+    for (mem::posted_block& b : blocks) b.further[0] = b.further[1] = &blocks[0];
+    for (unsigned i = 0; i != n; ++i) o.add(3, &blocks[n - 1 - i], i == 2 ? small : 240, s, out);
+    o.flush_all(out);
+    EXPECT_EQ(blocks[1].further[0] == &blocks[3], small == 32);
+    EXPECT_EQ(blocks[2].further[0] == nullptr, small == 32);
+  }
+}
+
 TEST(outbox, owners_that_share_a_slot_are_not_mixed) {
   outbox o{};
   sent out;
-  alignas(16) static mem::block blocks[3] = {};
+  alignas(16) static mem::posted_block blocks[3] = {};
   o.add(1, &blocks[0], 16, s, out);
   o.add(1 + outbox::slots, &blocks[1], 16, s, out);
   EXPECT_EQ(1u, out.lists);
@@ -92,7 +106,7 @@ TEST(outbox, owners_that_share_a_slot_are_not_mixed) {
 TEST(outbox, every_block_is_sent_once_to_its_owner) {
   std::minstd_rand random(1);
   constexpr unsigned n = 5'000;
-  const std::unique_ptr<mem::block[]> blocks(new mem::block[n]);
+  const std::unique_ptr<mem::posted_block[]> blocks(new mem::posted_block[n]);
   outbox o{};
   sent out;
   std::multiset<std::pair<mem::lab_number, const mem::block*>> expected;
