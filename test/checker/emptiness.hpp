@@ -33,6 +33,18 @@ struct emptiness {
   }
 };
 
+// The elements by number alone, for what may take any of them: the i-th to have been put is the one whose get is called
+// as the i-th. At each moment as many of them are certainly inside as puts had returned more than gets had been called.
+inline std::vector<element> by_number(std::vector<element> all) {
+  std::vector<std::uint64_t> gets;
+  gets.reserve(all.size());
+  for (const element& e : all) gets.push_back(e.get_from);
+  std::sort(gets.begin(), gets.end());
+  std::sort(all.begin(), all.end(), [](const element& a, const element& b) { return a.put_to < b.put_to; });
+  for (std::size_t i = 0; i != all.size(); ++i) all[i].get_from = gets[i];
+  return all;
+}
+
 inline emptiness emptiness_of(std::span<const element> all, std::span<const moments> empties) {
   std::vector<moments> inside;  // then: unions of what touches more than at an end, ascending
   inside.reserve(all.size());

@@ -77,6 +77,22 @@ TEST(emptiness, nothing_was_inside_at_some_moment) {
   EXPECT_NE(found.exact().wrong.find("2 of 4"), std::string::npos);
 }
 
+TEST(emptiness, by_number) {
+  const auto is_counted = [](std::vector<event> events) {
+    return kept({ds::shape::pool, ds::semantics::pool, ds::emptiness::counted},
+                elements_of(alone(std::move(events))))
+        .holds();
+  };
+  // The get that is at work takes what is put later; what was inside goes to a get that was called after the answer.
+  const std::vector<event> left_to_another = {put(1, 0, 1), get(2, 2, 9), empty(3, 4), put(2, 5, 6), get(1, 7, 8)};
+  EXPECT_FALSE(is_pool(alone(left_to_another)));
+  EXPECT_TRUE(is_counted(left_to_another));
+  EXPECT_FALSE(is_counted({put(1, 0, 1), empty(2, 4), get(1, 5, 6)}));
+  EXPECT_TRUE(is_counted({put(1, 0, 1), empty(2, 4), get(1, 3, 6)}));
+  // Two are inside, and one get is at work.
+  EXPECT_FALSE(is_counted({put(1, 0, 1), put(2, 0, 1), get(2, 2, 9), empty(3, 4), get(1, 7, 8)}));
+}
+
 TEST(emptiness, undisturbed) {
   const auto alone_at = [](std::vector<event> events) {
     std::vector<std::uint64_t> found;

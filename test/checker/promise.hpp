@@ -3,6 +3,7 @@
 //
 //   always                  conservation, and no get before its put
 //   empty exact             no wrong empties
+//   empty counted           no wrong empties, by the numbers of elements and of gets
 //   empty may err           none while nobody else was at work
 //   linearizable            queue or stack; a deque's history in full if it is small
 //   k out of order          what was certainly overtaken is at most k
@@ -46,14 +47,21 @@ inline verdict in_order(ds::shape kind, std::span<const element> all) {
   return {};
 }
 
+inline verdict empties_kept(ds::emptiness promise, const elements& of) {
+  switch (promise) {
+    case ds::emptiness::exact: return emptiness_of(of.all, of.empties).exact();
+    case ds::emptiness::counted: return emptiness_of(by_number(of.all), of.empties).exact();
+    case ds::emptiness::may_err:
+    case ds::emptiness::waits: break;
+  }
+  if (verdict v = emptiness_of(of.all, undisturbed(of)).exact(); !v) return {"with nobody else at work " + v.wrong};
+  return {};
+}
+
 // Of a history at whose end all was taken out. Gives the first promise that was broken.
 inline verdict kept(const promised& p, const elements& of) {
   if (verdict v = conservation(of); !v) return v;
-  if (p.empty == ds::emptiness::exact) {
-    if (verdict v = emptiness_of(of.all, of.empties).exact(); !v) return v;
-  } else if (verdict v = emptiness_of(of.all, undisturbed(of)).exact(); !v) {
-    return {"with nobody else at work " + v.wrong};
-  }
+  if (verdict v = empties_kept(p.empty, of); !v) return v;
   switch (p.order) {
     case ds::semantics::linearizable: return in_order(p.kind, of.all);
     case ds::semantics::k_out_of_order: {

@@ -26,7 +26,9 @@ enum class semantics : std::uint8_t {
   pool
 };
 enum class emptiness : std::uint8_t {
-  exact,  // linearizable: it was empty at a moment within the call
+  exact,    // linearizable: it was empty at a moment within the call
+  counted,  // exact by number: at a moment within the call no more elements were inside than gets at work, each of
+            // which finds one; but one of these may take what is put later, and leave what was inside to another
   may_err,  // it may say so while elements that others are moving past it are inside; never when nobody else is at work
   waits,  // it never says so, it waits
 };
@@ -59,7 +61,7 @@ constexpr std::string_view name_of(semantics s) {
   return names[unsigned(s)];
 }
 constexpr std::string_view name_of(emptiness e) {
-  constexpr std::string_view names[] = {"exact", "may err", "waits"};
+  constexpr std::string_view names[] = {"exact", "counted", "may err", "waits"};
   return names[unsigned(e)];
 }
 

@@ -4,14 +4,15 @@
 //   paper      Haas, "Fast concurrent data structures through timestamping", thesis, Salzburg 2015
 //   progress   enqueue: wait-free, but for memory; dequeue: lock-free
 //   in malloc  no: enqueue allocates
-//   deviation  a ticket is drawn only if there is a stamp for it, by CAS: so the empty answer is there, and exact,
-//              and tickets do not run ahead of the stamps, after which any element would be old enough
+//   deviation  a ticket is drawn only if there is a stamp for it, by CAS: so the empty answer is there, and exact by
+//              number, and tickets do not run ahead of the stamps, after which any element would be old enough
 //
 //     enqueue: linked ──▶ counted: stamp drawn ──▶ stamped          dequeue: counted: ticket drawn ──▶ taken
 //
 // Invariant: tickets drawn <= stamps drawn <= elements linked; each ticket takes one element. So who has a ticket
 // finds one sooner or later, and if it finds none in a scan another was taken or linked meanwhile. The empty answer:
-// as many tickets as stamps were drawn, at that moment.
+// as many tickets as stamps were drawn, at that moment. By number, not by element: who has the ticket for what is
+// inside may take what is put after the answer, and a later dequeue what was inside all along.
 //
 // Quiescent consistency. Let z be put before a moment without operations, e behind it, and e taken before z. If m
 // tickets are drawn at the next such moment and z is still inside, then z's stamp is not among the first m: else one
@@ -42,6 +43,7 @@ class rts_queue : public collection<rts_queue<T, R, Memory>, T, in_node<T>>,
       .title = "relaxed TS queue",
       .kind = shape::queue,
       .order = semantics::quiescently_consistent,
+      .empty = emptiness::counted,
       .conjectured = true,
       .putters = "wait-free, but for the allocator's part",
       .getters = "lock-free",
