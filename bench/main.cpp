@@ -202,7 +202,7 @@ int run_one(const request& wanted) {
     bad_input(std::string(info.name) + " runs with at most " + std::to_string(info.most_threads) + " threads");
   }
 
-  if (!wanted.timeline.empty() && !info.structure)
+  if (!wanted.timeline.empty() && !info.of_structures())
     bad_input(std::string(info.name) + " records no timeline; a heap does: POLDER_OPTIONS=timeline=FILE");
   if (!wanted.picture.empty() && info.name != mandelbrot::info.name)
     bad_input(std::string(info.name) + " paints no picture: mandelbrot does");

@@ -203,7 +203,7 @@ int run::finish() {
   }
   if (live() != 0) fail("%lld bytes remain when every block is freed", static_cast<long long>(live()));
   // A structure tells what it retired, which of one that is only read is nothing.
-  if (allocations == 0 && !with.info().structure) fail("nothing was allocated");
+  if (allocations == 0 && !with.info().of_structures()) fail("nothing was allocated");
   print(true, {});
   return 0;
 }

@@ -33,8 +33,11 @@ struct workload_info {
   std::span<const parameter> parameters;
   std::span<const preset> presets;
   unsigned most_threads = 256;
-  std::string_view group = "seeds";  // or "field": what was added since their papers
-  bool structure = false;            // its blocks are nodes of a structure of ds/; it records a timeline when asked
+  // seeds; field: what was added since their papers; structures: its blocks are nodes of a structure of ds/, and it
+  // records a timeline when asked.
+  std::string_view group = "seeds";
+
+  constexpr bool of_structures() const { return group == "structures"; }
 };
 
 }  // namespace polder::bench

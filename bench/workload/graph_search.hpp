@@ -45,8 +45,7 @@ struct graph_search {
       .shows = "Whether a relaxed order pays: what it saves at the ends, against what is looked at in vain.",
       .parameters = parameters,
       .presets = presets,
-      .group = "field",
-      .structure = true,
+      .group = "structures",
   };
 
   static void execute(run& r) {

@@ -46,8 +46,7 @@ struct hand_over {
       .shows = "What a structure's ends cost when many pull at them, and its reclaimer and the heap behind it.",
       .parameters = parameters,
       .presets = presets,
-      .group = "field",
-      .structure = true,
+      .group = "structures",
   };
 
   static void execute(run& r) {

@@ -35,8 +35,7 @@ struct mandelbrot {
       .shows = "What a structure adds to small pieces of real work, whose length nobody knows before.",
       .parameters = parameters,
       .presets = presets,
-      .group = "field",
-      .structure = true,
+      .group = "structures",
   };
 
   static void execute(run& r) {

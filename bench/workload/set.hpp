@@ -63,8 +63,7 @@ struct set {
       .shows = "What a reclaimer and the way it frees do to a structure and to the heap: speed, latency, garbage.",
       .parameters = parameters,
       .presets = presets,
-      .group = "field",
-      .structure = true,
+      .group = "structures",
   };
 
   static void execute(run& r) {

@@ -112,12 +112,15 @@ class Chosen:
 
 
 def rows_of(settings: Settings, place: Place, scratch: Path) -> Chosen:
-    size = settings.size
-    if size is None:
-        selection = select(place, settings.wanted, scratch)
-        return Chosen(selection.rows, selection.left_out, [])
-    made = suites.make(suites.find(settings.suite), size, place, settings.only, settings.threads, settings.seed)
-    return Chosen(made.rows, made.left_out, made.comparisons)
+    suite = suites.find(settings.suite) if settings.suite else None
+    if isinstance(suite, suites.Suite):
+        made = suites.make(suite, suite.sizes[settings.mode], place, settings.only, settings.threads, settings.seed)
+        return Chosen(made.rows, made.left_out, made.comparisons)
+    selection = select(place, settings.wanted, scratch)
+    rows = [row for row in selection.rows if suite is None or group_of(row) not in suite.leaves_out]
+    if not rows:
+        raise Complaint(f"nothing of the suite {settings.suite} matches {', '.join(settings.only)}")
+    return Chosen(rows, selection.left_out, [])
 
 
 def repeats_of(settings: Settings) -> int:
@@ -141,9 +144,13 @@ def subject_record(heap: Heap) -> dict[str, Any]:
     return {**told, "version": version(heap), "digest": digest(heap.library)}
 
 
+def group_of(row: Row) -> str:
+    return row.workload.group if row.workload else "programs"
+
+
 def row_record(row: Row) -> dict[str, Any]:
     of = row.workload
-    return {"id": row.id, "name": row.name, "kind": row.kind, "group": of.group if of else "programs", "threads": row.threads,
+    return {"id": row.id, "name": row.name, "kind": row.kind, "group": group_of(row), "threads": row.threads,
             "preset": row.preset, "parameters": parameters_of(row),
             "title": of.title if of else row.name,
             "what": of.what if of else row.summary, "shows": of.shows if of else "", "paper": of.paper if of else ""}

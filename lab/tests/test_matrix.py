@@ -11,7 +11,7 @@ from synthetic import experiment
 from polder_lab.interval import geometric_mean
 from polder_lab.report.chart.part import View, view_of
 from polder_lab.report.look import looks
-from polder_lab.report.matrix import MEASURES, Matrix, base_of, build
+from polder_lab.report.matrix import BEST_PEER, MEASURES, Matrix, base_of, bases, build
 from polder_lab.report.records import read
 
 TRUTH = {"system": 2.0, "polder": 1.0, "jemalloc": 1.5}
@@ -72,6 +72,15 @@ def test_the_best_has_nobody_ahead_of_it() -> None:
     steady = dict(enumerate([25.0, 28.0, 24.0, 26.0, 31.0, 27.0]))
     slow = dict(enumerate([45.0, 40.0, 46.0, 43.0, 51.0, 43.0]))
     assert base_of({"moody": moody, "slow": slow, "steady": steady, "absent": {}}, "best") == "steady"
+
+
+def test_ratios_to_the_best_peer(view: View) -> None:
+    """Which is never ours, however good; where one fails, another is the best."""
+    assert bases(view) == ["best", "best-peer", "system"]
+    found = ratios(build(view, MEASURES[0], BEST_PEER))
+    assert {name: found[("Larson ×2", name)] for name in TRUTH} == pytest.approx({"system": 4 / 3, "polder": 2 / 3, "jemalloc": 1.0})
+    assert {name: found[("redis", name)] for name in ("system", "polder")} == pytest.approx({"system": 1.0, "polder": 0.5})
+    assert bases(View(view.records, view.looks, ["system", "polder"])) == ["best", "system"]
 
 
 def test_ratios_to_the_system(view: View) -> None:

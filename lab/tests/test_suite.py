@@ -48,6 +48,23 @@ def test_the_rows_are_those_of_the_comparisons(run: Run) -> None:
     assert {one["what"].split()[0] for one in records if one["record"] == "absent"} == {"libcds's"}
 
 
+def test_the_field_is_every_row_but_those_of_structures(run: Run) -> None:
+    done, records = run("--suite", "peers", "--quick", "--heaps", "polder", "--only", "larson,threadtest,set", "--rounds", "1",
+                        "--pass", "time")
+    assert done.returncode == 0, done.stderr
+    assert {row["id"] for row in records[0]["rows"]} == {"larson:quick/2", "threadtest:quick/2"}
+    assert "Time, ratio to the best peer of the row" in done.stdout
+    assert "Peak memory, ratio to the best peer of the row" in done.stdout
+    larson = next(line for line in done.stdout.splitlines() if line.startswith("Larson"))
+    assert len(larson.split()) >= 3
+
+
+def test_a_field_of_nothing_is_told(run: Run) -> None:
+    done, _ = run("--suite", "peers", "--quick", "--heaps", "polder", "--only", "set", "--rounds", "1")
+    assert done.returncode == 2
+    assert "nothing of the suite peers matches set" in done.stderr
+
+
 def test_rows_that_are_compared_run_back_to_back(run: Run) -> None:
     """Under one heap after the other all rows of the tree at this number of threads, in an order drawn by lot."""
     _, records = run("--suite", "reclamation", "--quick", "--heaps", "polder", "--rounds", "2", "--pass", "time", "--seed", "3",
@@ -90,7 +107,7 @@ def test_the_default_is_no_suite(run: Run) -> None:
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
-    (("--suite", "reclamations"), "there is no suite 'reclamations'; there is: reclamation"),
+    (("--suite", "reclamations"), "there is no suite 'reclamations'; there is: peers, reclamation"),
     (("--suite", "reclamation", "--only", "larson"), "nothing of the suite reclamation matches larson"),
     (("--suite", "reclamation", "--preset", "quick"), "--preset does not go with --suite"),
 ])
@@ -103,4 +120,4 @@ def test_wrong_use(run: Run, arguments: tuple[str, ...], said: str) -> None:
 
 def test_the_list_has_suites(polder: Compare) -> None:
     assert "--suite reclamation" in polder("bench", "list").stdout
-    assert json.loads(polder("bench", "list", "--json").stdout)["suites"][0]["name"] == "reclamation"
+    assert json.loads(polder("bench", "list", "--json").stdout)["suites"][0]["name"] == "peers"

@@ -57,7 +57,7 @@ def list_rows(as_json: bool, build: Path | None) -> None:
                 "programs": [{"name": p.name, "what": p.summary, "package": p.package, "present": p.executable() is not None}
                              for p in PROGRAMS],
                 "subjects": [h.as_json() for h in heaps_of.catalogue(where)],
-                "suites": [{"name": s.name, "title": s.title, "what": s.what, "workload": s.workload} for s in suites.ALL]}
+                "suites": [{"name": s.name, "title": s.title, "what": s.what, "over": s.over} for s in suites.ALL]}
         sys.stdout.write(json.dumps(told, indent=1) + "\n")
         return
     grid = Table(box=None, pad_edge=False, header_style="dim")
@@ -71,7 +71,7 @@ def list_rows(as_json: bool, build: Path | None) -> None:
         grid.add_row(p.name, p.summary + ("" if there else f" (apt-get install {p.package})"), "", style=None if there else "dim")
     terminal().print(grid)
     for suite in suites.ALL:
-        terminal().print(f"\n--suite {suite.name}: {suite.what}, over the workload {suite.workload}", soft_wrap=True)
+        terminal().print(f"\n--suite {suite.name}: {suite.what}, over {suite.over}", soft_wrap=True)
     found = heaps_of.catalogue(where)
     terminal().print("\nsubjects: " + ", ".join(h.name for h in found if h.present), soft_wrap=True)
     if missing := [h.name for h in found if not h.present]:
@@ -206,13 +206,21 @@ def show_comparisons(file: Path, console: Console) -> None:
     compared_text.show(file, console)
 
 
+def show_against_peers(file: Path, console: Console) -> None:
+    from polder_lab.report import peers_text  # as above
+
+    peers_text.show(file, console)
+
+
 def show(outcome: Outcome, file: Path, where: Place, suite: str) -> None:
     console = terminal()
     if outcome.rows and any(cell.runs for result in outcome.rows for cell in result.cells.values()):
-        if suite:
-            show_comparisons(file, console)
-        else:
+        if not suite:
             overview.show(outcome, console)
+        elif isinstance(suites.find(suite), suites.Field):
+            show_against_peers(file, console)
+        else:
+            show_comparisons(file, console)
     for title, heap, trouble in outcome.troubles:
         console.print(f"FAILED    {title} under {heap} {trouble}", style="bold red", markup=False, soft_wrap=True)
     if outcome.interrupted:

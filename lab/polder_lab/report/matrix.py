@@ -81,10 +81,20 @@ class Matrix:
 
     @property
     def explained(self) -> str:
-        return "ratio to the best of the row" if self.against == "best" else f"ratio to {self.against}"
+        return f"ratio to the {BESTS[self.against]}" if self.against in BESTS else f"ratio to {self.against}"
 
 
 Rounds = dict[str, dict[int, float]]
+
+BEST, BEST_PEER, SYSTEM = "best", "best-peer", "system"
+BESTS = {BEST: "best of the row", BEST_PEER: "best peer of the row"}
+PEERS = frozenset({"peer", "system"})  # kinds of subjects: what was there before
+
+
+def bases(view: View) -> list[str]:
+    """What ratios are to."""
+    peers = [one for one in view.records.subjects if one.kind == "peer" and one.name in view.names]
+    return [BEST, *([BEST_PEER] if 0 < len(peers) < len(view.names) - 1 else []), *([SYSTEM] if SYSTEM in view.names else [])]
 
 
 def anchor(family: str) -> str:
@@ -92,14 +102,15 @@ def anchor(family: str) -> str:
 
 
 def build(view: View, measure: Measure, against: str) -> Matrix | None:
-    """against: a subject, or `best` of each row (by the ratios themselves)."""
+    """against: a subject, or one of BESTS, of each row (by the ratios themselves)."""
     records = view.records
+    peers = [one.name for one in records.subjects if one.kind in PEERS and one.name in view.names]
     groups: dict[str, list[Line]] = {}
     pairs: dict[str, dict[str, list[tuple[list[float], list[float]]]]] = {}
     counted: dict[str, int] = {}
     for row in records.rows:
         rounds: Rounds = {name: records.by_round(measure.instrument, row.id, name, measure.value) for name in view.names}
-        base = base_of(rounds, against)
+        base = base_of({name: rounds[name] for name in peers}, BEST) if against == BEST_PEER else base_of(rounds, against)
         if base is None and not any(records.trouble(row.id, name) for name in view.names):
             continue
         title = GROUPS.get(row.group, row.group)
@@ -130,7 +141,7 @@ def build(view: View, measure: Measure, against: str) -> Matrix | None:
 
 
 def base_of(rounds: Rounds, against: str) -> str | None:
-    if against != "best":
+    if against != BEST:
         return against if rounds.get(against) else None
     medians = {name: statistics.median(values.values()) for name, values in rounds.items() if values}
     if not medians:

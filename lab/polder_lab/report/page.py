@@ -162,7 +162,7 @@ def data_of(view: View, contents: Contents, matrices: Mapping[str, matrix.Matrix
             "title": m.title,
             "explained": m.explained,
             "names": m.names,
-            "best": m.against == "best",
+            "best": m.against == matrix.BEST,
             "groups": [{"title": g.title, "lines": [compact(line) for line in g.lines]} for g in m.groups],
             "means": [compact(line) for line in m.means],
         }
@@ -191,7 +191,7 @@ def compact(line: matrix.Line) -> dict[str, Any]:
 def make_matrices(view: View) -> dict[str, matrix.Matrix]:
     found = {}
     for measure in matrix.MEASURES:
-        for against in ("best", *(["system"] if "system" in view.names else [])):
+        for against in matrix.bases(view):
             if made := matrix.build(view, measure, against):
                 found[f"{measure.key}|{against}"] = made
     return found
@@ -259,7 +259,7 @@ def render(report: Report) -> str:
         resamples=estimate.RESAMPLES,
         sections=shown,
         measures=[(m.key, m.title) for m in matrix.MEASURES if f"{m.key}|best" in matrices],
-        against=["best", *(["system"] if "system" in view.names else [])],
+        against=[(one, matrix.BESTS.get(one, one)) for one in matrix.bases(view)],
         comparisons=compared.comparisons(view),
         compared=compared,
         lateness=report.lateness,

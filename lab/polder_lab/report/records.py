@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from polder_lab import journal
 from polder_lab.complaint import Complaint
 
-GROUPS = {"seeds": "From the papers", "field": "What the field added", "programs": "Real programs"}
+GROUPS = {"seeds": "From the papers", "field": "What the field added", "structures": "Concurrent structures", "programs": "Real programs"}
 ROUNDS_OF_A_FILE = 1_000_000  # keeps the rounds of several files apart: pairs exist within one file only
 
 

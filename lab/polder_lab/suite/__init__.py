@@ -10,16 +10,16 @@ from polder_lab.complaint import Complaint
 from polder_lab.instrument import FREES
 from polder_lab.place import Place
 from polder_lab.row import Row, matches
-from polder_lab.suite import reclamation, short_and_long, structures
-from polder_lab.suite.described import Choices, Chosen, Comparison, Size, Suite
+from polder_lab.suite import peers, reclamation, short_and_long, structures
+from polder_lab.suite.described import Choices, Chosen, Comparison, Field, Size, Suite
 from polder_lab.workload import listed
 
-__all__ = ["ALL", "Made", "Suite", "find", "make"]
+__all__ = ["ALL", "Field", "Made", "Suite", "find", "make"]
 
-ALL: tuple[Suite, ...] = (reclamation.SUITE, short_and_long.SUITE, structures.SUITE)
+ALL: tuple[Suite | Field, ...] = (peers.FIELD, reclamation.SUITE, short_and_long.SUITE, structures.SUITE)
 
 
-def find(name: str) -> Suite:
+def find(name: str) -> Suite | Field:
     for suite in ALL:
         if suite.name == name:
             return suite

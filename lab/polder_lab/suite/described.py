@@ -1,4 +1,5 @@
-"""A suite: rows of one workload whose settings differ, measured so that they can be compared with each other.
+"""A suite: rows of one workload whose settings differ, measured so that they can be compared with each other. Or a field: every row,
+under chosen heaps.
 
 A row is a choice of settings; a comparison says which row is set against which. Rows of one `together` are interleaved as
 one (experiment.py), since ratios between rows are paired by round as those between allocators are.
@@ -95,6 +96,26 @@ class Suite:
     without: Callable[[Chosen], frozenset[str]] = lambda _: frozenset()  # of the passes, those that say nothing of such a row
     by_threads: bool = False  # what the workload refuses depends on their number
 
+    @property
+    def over(self) -> str:
+        return f"the workload {self.workload}"
+
     def variant(self, chosen: Chosen) -> str:
         """The name of a row's settings; it stands where a preset's name does."""
         return ".".join(chosen[parameter] for parameter in self.named_by)
+
+
+@dataclass(frozen=True)
+class Field:
+    """The usual rows, but for some groups, under chosen heaps; each heap is set against the best peer of each row."""
+
+    name: str
+    title: str
+    what: str
+    sizes: Mapping[str, Size]  # by mode
+    leaves_out: frozenset[str]  # groups
+    passes: tuple[str, ...] = ("time",)
+
+    @property
+    def over(self) -> str:
+        return "the workloads and programs"
