@@ -27,6 +27,8 @@ OPERATIONS = {
     "malloc_remote_free_16": "malloc(16), its free by another thread, the owner's drain",
     "refill_1024": "64 blocks of 1 KiB that fill one fresh span",
     "calloc_free_4096": "calloc of 4 KiB, without the C library's memset, and its free",
+    "calloc_free_64": "the same of 64 bytes",
+    "new_delete_48": "operator new(48) and operator delete(p, 48) by the same thread",
 }
 
 

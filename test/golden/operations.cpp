@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace {
 
@@ -37,10 +38,18 @@ unsigned pair(std::size_t size) {
   });
 }
 
-unsigned zeroed() {
-  return repeat(10'000, [] {
-    sink = std::calloc(1, 4096);
+unsigned zeroed(std::size_t size) {
+  return repeat(10'000, [size] {
+    sink = std::calloc(1, size);
     std::free(sink);
+  });
+}
+
+// As `new` and `delete` of an object.
+unsigned sized() {
+  return repeat(10'000, [] {
+    sink = ::operator new(48);
+    ::operator delete(sink, 48);
   });
 }
 
@@ -96,7 +105,9 @@ int main(int count, char** arguments) {
   unsigned n = 0;
   if (std::strcmp(name, "malloc_free_16") == 0) n = pair(16);
   if (std::strcmp(name, "malloc_free_1024") == 0) n = pair(1024);
-  if (std::strcmp(name, "calloc_free_4096") == 0) n = zeroed();
+  if (std::strcmp(name, "calloc_free_4096") == 0) n = zeroed(4096);
+  if (std::strcmp(name, "calloc_free_64") == 0) n = zeroed(64);
+  if (std::strcmp(name, "new_delete_48") == 0) n = sized();
   if (std::strcmp(name, "refill_1024") == 0) n = refill();
   if (std::strcmp(name, "malloc_remote_free_16") == 0) n = remote();
   if (n == 0) return std::fprintf(stderr, "operations: no operation '%s'\n", name), 1;

@@ -439,6 +439,13 @@ class heap {
     return with_cache<void*>([&](shared_type& s, cache* k) { return s.allocate(k, n); });
   }
 
+  // The same for calloc, which has no fast path here.
+  template <auto missed>
+  POLDER_ALWAYS_INLINE void* allocate_zeroed_or(std::size_t n) {
+    return missed(n, false);
+  }
+  void* allocate_zeroed_missed(std::size_t n, bool) noexcept { return allocate_zeroed(n); }
+
   POLDER_ALWAYS_INLINE void deallocate(void* p) noexcept {
     if constexpr (has_caches) {
       cache& k = *here();
@@ -474,7 +481,7 @@ class heap {
     return with_cache<void*>([&](shared_type& s, cache* k) { return s.allocate(k, n, alignment); });
   }
   void deallocate_sized(void* p, std::size_t n) noexcept {
-    if (shared_type* const s = begun()) s->check_size(p, n);
+    if (shared_type* const s = begun(); s && p) s->check_size(p, n);
     deallocate(p);
   }
   void deallocate_aligned_sized(void* p, std::size_t alignment, std::size_t n) noexcept {

@@ -45,6 +45,10 @@ POLDER_NOINLINE void* malloc_missed(std::size_t n, bool inside) noexcept {
   return had(instance.allocate_missed(n, inside));
 }
 
+POLDER_NOINLINE void* calloc_missed(std::size_t n, bool inside) noexcept {
+  return had(instance.allocate_zeroed_missed(n, inside));
+}
+
 // A power of two, or any small number.
 void* aligned(std::size_t alignment, std::size_t n) {
   if (alignment <= min_alignment) return had(instance.allocate(n));
@@ -69,7 +73,7 @@ POLDER_PUBLIC void* calloc(std::size_t count, std::size_t size) noexcept {
   std::size_t n;
   if (__builtin_mul_overflow(count, size, &n)) [[unlikely]]
     return out_of_memory();
-  return had(instance.allocate_zeroed(n));
+  return instance.allocate_zeroed_or<calloc_missed>(n);
 }
 
 POLDER_PUBLIC void* realloc(void* p, std::size_t n) noexcept {
@@ -119,10 +123,7 @@ POLDER_PUBLIC std::size_t malloc_usable_size(void* p) noexcept {
 }
 
 // C23. A size that was never asked for this block stops the program.
-POLDER_PUBLIC void free_sized(void* p, std::size_t n) noexcept {
-  if (p != nullptr) [[likely]]
-    instance.deallocate_sized(p, n);
-}
+POLDER_PUBLIC void free_sized(void* p, std::size_t n) noexcept { instance.deallocate_sized(p, n); }
 
 POLDER_PUBLIC void free_aligned_sized(void* p, std::size_t alignment, std::size_t n) noexcept {
   if (p != nullptr) [[likely]]

@@ -61,68 +61,35 @@ class polder_heap {
   }
   template <class Missed>
   POLDER_ALWAYS_INLINE void* allocate_with(std::size_t n, Missed missed) {
-    lab& l = *here();
-    if (l.door.active()) [[unlikely]]
-      return missed(n, false);
-    if (l.door.enter(n)) [[likely]] {
-      mem::span& s = *l.direct[(n + 15) >> 4];
-      mem::block* const b = s.free;
-      if (b != nullptr && b->looks_free(l.secret)) [[likely]] {
-        s.free = b->link;
-        ++s.used;
-        b->wipe();
-        l.door.exit();
-        return b;
-      }
-    }
-    return missed(n, true);
+    return take(
+        n, [](mem::block* b) { return static_cast<void*>(b); }, missed);
+  }
+
+  // What is served here is at most lab::direct_limit: clearing it costs less than finding out that it is clear.
+  template <auto missed>
+  POLDER_ALWAYS_INLINE void* allocate_zeroed_or(std::size_t n) {
+    return take(
+        n, [n](mem::block* b) { return __builtin_memset(b, 0, n); },
+        [](std::size_t size, bool inside) { return missed(size, inside); });
   }
 
   // inside: announced, but not served: the door is closed, the size is beyond the fast path, the span is out of blocks,
   // or its first free block was written to. Otherwise the thread was inside already, or has no LAB.
   POLDER_NOINLINE void* allocate_missed(std::size_t n, bool inside) noexcept {
-    lab& l = *here();
-    if (inside && !l.door.active()) [[unlikely]] {
-      nobody()->door.exit();  // announced there; since then a signal handler has settled the thread elsewhere
-      inside = false;
-    }
-    if (inside && l.door.is_open()) [[likely]] {
-      void* const p = core_.load(order::relaxed)->allocate(l, n);
-      l.door.exit();
-      return p;
-    }
-    if (inside) away(l);
-    return with_lab<void*>([&](core& c, lab& own) { return c.allocate(own, n); });
+    return missed_by<&core::allocate>(n, inside);
+  }
+  POLDER_NOINLINE void* allocate_zeroed_missed(std::size_t n, bool inside) noexcept {
+    return missed_by<&core::allocate_zeroed>(n, inside);
   }
 
   void* allocate(std::size_t n) noexcept {
     return with_lab<void*>([&](core& c, lab& l) { return c.allocate(l, n); });
   }
 
-  POLDER_ALWAYS_INLINE void deallocate(void* p) noexcept {
-    lab& l = *here();
-    // Null and everything else outside the opened arena is the slow path's.
-    const std::size_t offset = address(p) - address(l.base);
-    if (offset < l.arena_bytes && !l.door.active()) [[likely]] {
-      const mem::grain g = mem::grain(offset >> mem::grain_shift);
-      const std::uint32_t w = l.words[g].load(order::relaxed);
-      if (l.door.enter_with(w & ~mem::word::class_mask)) [[likely]] {
-        mem::span& s = l.spans[g];
-        auto* const b = static_cast<mem::block*>(p);
-        const auto in_span = std::uint32_t(offset & (mem::grain_size - 1));
-        if (in_span >= s.bumped || !mem::divides(s.multiplier, in_span) || b->looks_free(l.secret)) [[unlikely]]
-          return misused(p);
-        b->set_link(s.free, l.secret);
-        s.free = b;
-        if (--s.used == 0) [[unlikely]]
-          return emptied(l, s);
-        l.door.exit();
-        return;
-      }
-      return deallocate_inside(p);
-    }
-    return deallocate_outside(p);
-  }
+  POLDER_ALWAYS_INLINE void deallocate(void* p) noexcept { deallocate_as(p, any_size{}); }
+
+  // n: what was asked for it. Does not return if that cannot be (core::check_size).
+  POLDER_ALWAYS_INLINE void deallocate_sized(void* p, std::size_t n) noexcept { deallocate_as(p, of_size{n}); }
 
   // A small block stays where it is while its class suits, or moves by the fast paths. All else, and whatever looks like
   // a mistake, is the slow path's. A live block's grain keeps its class, whoever owns it meanwhile.
@@ -156,10 +123,6 @@ class polder_heap {
   }
   void* allocate_aligned(std::size_t alignment, std::size_t n) noexcept {
     return with_lab<void*>([&](core& c, lab& l) { return c.allocate_aligned(l, alignment, n); });
-  }
-  void deallocate_sized(void* p, std::size_t n) noexcept {
-    if (core* const c = core_.load(order::acquire)) c->check_size(p, n);  // sync: heap-made
-    deallocate(p);
   }
   void deallocate_aligned_sized(void* p, std::size_t alignment, std::size_t n) noexcept {
     if (core* const c = core_.load(order::acquire)) c->check_aligned_size(p, alignment, n);  // sync: heap-made
@@ -289,17 +252,98 @@ class polder_heap {
     return r;
   }
 
-  POLDER_NOINLINE void deallocate_inside(void* p) noexcept {
+  // The fast path of malloc: served(block), or missed(n, inside) as for allocate_or.
+  template <class Served, class Missed>
+  POLDER_ALWAYS_INLINE void* take(std::size_t n, Served served, Missed missed) {
+    lab& l = *here();
+    if (l.door.active()) [[unlikely]]
+      return missed(n, false);
+    if (l.door.enter(n)) [[likely]] {
+      mem::span& s = *l.direct[(n + 15) >> 4];
+      mem::block* const b = s.free;
+      if (b != nullptr && b->looks_free(l.secret)) [[likely]] {
+        s.free = b->link;
+        ++s.used;
+        b->wipe();
+        l.door.exit();
+        return served(b);
+      }
+    }
+    return missed(n, true);
+  }
+
+  template <auto from>
+  POLDER_ALWAYS_INLINE void* missed_by(std::size_t n, bool inside) noexcept {
+    lab& l = *here();
+    if (inside && !l.door.active()) [[unlikely]] {
+      nobody()->door.exit();  // announced there; since then a signal handler has settled the thread elsewhere
+      inside = false;
+    }
+    if (inside && l.door.is_open()) [[likely]] {
+      void* const p = (core_.load(order::relaxed)->*from)(l, n);
+      l.door.exit();
+      return p;
+    }
+    if (inside) away(l);
+    return with_lab<void*>([&](core& c, lab& own) { return (c.*from)(own, n); });
+  }
+
+  // What free was told of a block's size. suits: it is this span's, as far as can be told at once; check: does not
+  // return if it cannot be.
+  struct any_size {
+    bool suits(const mem::span&) const { return true; }
+    void check(const core&, const void*) const noexcept {}
+  };
+  struct of_size {
+    std::size_t n;
+    bool suits(const mem::span& s) const { return n <= s.block_size && (n > s.block_size / 2 || s.cls == 1); }
+    void check(const core& c, const void* p) const noexcept { c.check_size(p, n); }
+  };
+
+  template <class Size>
+  POLDER_ALWAYS_INLINE void deallocate_as(void* p, Size size) noexcept {
+    lab& l = *here();
+    // Null and everything else outside the opened arena is the slow path's.
+    const std::size_t offset = address(p) - address(l.base);
+    if (offset < l.arena_bytes && !l.door.active()) [[likely]] {
+      const mem::grain g = mem::grain(offset >> mem::grain_shift);
+      const std::uint32_t w = l.words[g].load(order::relaxed);
+      if (l.door.enter_with(w & ~mem::word::class_mask)) [[likely]] {
+        mem::span& s = l.spans[g];
+        auto* const b = static_cast<mem::block*>(p);
+        const auto in_span = std::uint32_t(offset & (mem::grain_size - 1));
+        if (in_span >= s.bumped || !mem::divides(s.multiplier, in_span) || b->looks_free(l.secret)) [[unlikely]]
+          return misused(p);
+        if (size.suits(s)) [[likely]] {
+          b->set_link(s.free, l.secret);
+          s.free = b;
+          if (--s.used == 0) [[unlikely]]
+            return emptied(l, s);
+          l.door.exit();
+          return;
+        }
+      }
+      return deallocate_inside(p, size);
+    }
+    return deallocate_outside(p, size);
+  }
+
+  template <class Size>
+  POLDER_NOINLINE void deallocate_inside(void* p, Size size) noexcept {
     lab& l = *here();
     if (!l.door.is_open()) [[unlikely]] {
       away(l);
-      return deallocate_outside(p);
+      return deallocate_outside(p, size);
     }
-    core_.load(order::relaxed)->deallocate(l, p);
+    core& c = *core_.load(order::relaxed);
+    size.check(c, p);
+    c.deallocate(l, p);
     l.door.exit();
   }
-  POLDER_NOINLINE void deallocate_outside(void* p) noexcept {
+  template <class Size>
+  POLDER_NOINLINE void deallocate_outside(void* p, Size size) noexcept {
     if (p == nullptr) return;
+    if (core* const c = core_.load(order::acquire)) size.check(*c, p);  // sync: heap-made
     if (lab* const l = come_in()) {
       core_.load(order::relaxed)->deallocate(*l, p);
       l->door.exit();
