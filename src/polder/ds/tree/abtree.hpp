@@ -161,8 +161,8 @@ class abtree : public counted_at_rest<abtree<K, V, R, A, B>> {
     // children — links.
     //   written by  who made the node, before it is linked; then by CAS: updates, who replaces a child, who freezes
     //   read by     every thread that passes
-    //   order       tree-link: the CAS that puts a node into a link publishes the node; so do those that pass on what they
-    //               read, and those that freeze, which release nothing of their own
+    //   order       tree-link: the CAS that puts a node into a link publishes the node. A CAS that freezes goes on its
+    //               release sequence, and releases nothing of its own
     //   ABA         a node is not used again while a guard that saw it is open: an equal word is the same node. Were
     //               the marks not in the word, a freeze could go unnoticed
     link children[B];
@@ -191,7 +191,8 @@ class abtree : public counted_at_rest<abtree<K, V, R, A, B>> {
   // Throws std::bad_alloc.
   explicit abtree(typename R::domain& domain) : domain_(domain) {
     guard g(domain_);
-    root_.store(word(g.template make<leaf>(), is_leaf | underfull), order::release);  // sync: tree-link
+    root_.store(word(g.template make<leaf>(), is_leaf | underfull),
+                order::relaxed);  // nobody else has the tree yet
   }
   abtree(const abtree&) = delete;
   abtree& operator=(const abtree&) = delete;
@@ -203,7 +204,7 @@ class abtree : public counted_at_rest<abtree<K, V, R, A, B>> {
     };
     std::array<level, 64> above;
     unsigned depth = 0;
-    for (word now = root_.load(order::acquire);;) {  // sync: tree-link
+    for (word now = root_.load(order::relaxed);;) {  // nobody else has the tree any more
       if (now.has(is_leaf)) {
         g.unmake(static_cast<leaf*>(now.pointer()));
       } else {
@@ -264,7 +265,8 @@ class abtree : public counted_at_rest<abtree<K, V, R, A, B>> {
   //
   // All links on the way to those keys are read, and then once more: if none has changed, they all held at once when the
   // first reading ended, since no node is used again while the guard is open. So a chain of links from the root was the
-  // tree, and its leaves, which never change, were what it held.
+  // tree, and its leaves, which never change, were what it held. The second reading needs no order: it comes after the
+  // first, which acquires, so it sees whatever was replaced before anything that the first one found.
   template <class F>
   void range(const K& lo, const K& hi, F&& f) const {
     static_assert(by_region,
@@ -379,7 +381,7 @@ class abtree : public counted_at_rest<abtree<K, V, R, A, B>> {
         const unsigned released = e.at.has(frozen) ? here : std::exchange(above, here);
         if (!e.at.has(frozen)) {
           open = e;
-        } else if (open.from->load(order::acquire) != open.at) {  // sync: tree-link
+        } else if (open.from->load(order::relaxed) != open.at) {  // after protect(), which acquires
           goto again;
         }
         here = std::exchange(next, released);
@@ -518,8 +520,7 @@ class abtree : public counted_at_rest<abtree<K, V, R, A, B>> {
   // One step at x, which the open link e leads to and which is itself in balance, as a child that is frozen or out of
   // balance demands it. Nothing, if x or that child is no longer what it was.
   void step(guard& g, edge e, inner& x, unsigned i, word child) {
-    if (!child.has(frozen) && !x.children[i].cas(child, child.with(frozen), order::acq_rel, order::relaxed))
-      return;  // sync: tree-link
+    if (!child.has(frozen) && !x.children[i].cas(child, child.with(frozen), order::relaxed, order::relaxed)) return;
     word links[B];
     const unsigned n = x.size;
     freeze(x, links);
@@ -545,7 +546,7 @@ class abtree : public counted_at_rest<abtree<K, V, R, A, B>> {
     for (unsigned i = 0; i != x.size; ++i) {
       word now = x.children[i].load(order::acquire);  // sync: tree-link
       while (!now.has(frozen) &&
-             !x.children[i].cas(now, now.with(frozen), order::acq_rel, order::acquire)) {  // sync: tree-link
+             !x.children[i].cas(now, now.with(frozen), order::acquire, order::acquire)) {  // sync: tree-link
       }
       links[i] = now.without(frozen);
     }
@@ -567,7 +568,7 @@ class abtree : public counted_at_rest<abtree<K, V, R, A, B>> {
   bool keep(guard& g, edge e, inner& x, unsigned i, unsigned slot) {
     if constexpr (!by_region) {
       g.protect(of_step + slot, x.children[i]);
-      return e.from->load(order::acquire) == e.at;  // sync: tree-link
+      return e.from->load(order::relaxed) == e.at;  // after protect(), which acquires
     } else {
       return true;
     }
@@ -666,7 +667,7 @@ class abtree : public counted_at_rest<abtree<K, V, R, A, B>> {
   }
   static bool unchanged(const std::vector<seen>& links) {
     for (const seen& s : links) {
-      if (s.where->load(order::acquire).without(frozen) != s.held.without(frozen)) return false;  // sync: tree-link
+      if (s.where->load(order::relaxed).without(frozen) != s.held.without(frozen)) return false;
     }
     return true;
   }
