@@ -338,9 +338,8 @@ RING_OF_SEGMENTS = "polder/ds/queue/segment_ring.hpp"
 BREAKS += [
     (RING_OF_SEGMENTS, "empty after one look", "if (still.at == nullptr && still.turns == seen.turns) return std::nullopt;", "return std::nullopt;"),
     (RING_OF_SEGMENTS, "leaves a segment with room", "} else if (seen.free == 0) {", "} else {"),
-    (RING_OF_SEGMENTS, "tail passes head", "if (t + 1 == h + segments_ && !pass(h, t)) {", "if (false && !pass(h, t)) {"),
+    (RING_OF_SEGMENTS, "tail passes head", "if (t + 1 == h + segments_ && !pass(h)) return false;", "if (false && !pass(h)) return false;"),
     (RING_OF_SEGMENTS, "full though head may move on", "    leave(h);\n    return true;", "    return false;"),
-    (RING_OF_SEGMENTS, "full though a segment is left", "if (tail_.load(order::relaxed) == t) return false;", "return false;"),
 ]
 
 SEGMENTS, SEGMENT_STACK = "polder/ds/queue/segment_list.hpp", "polder/ds/stack/segment_stack.hpp"

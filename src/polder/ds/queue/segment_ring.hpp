@@ -29,7 +29,8 @@
 // no turn used up in between (parts/slot.hpp). If every slot was used the second look is not needed.
 //
 // Full: every segment is in use. A segment is used again when all its elements are out, so put may fail when one more than
-// k·(segments - 1) are inside, and does when k·segments are.
+// k·(segments - 1) are inside, and does when k·segments are. put finds every slot of tail's segment used, and then an element in
+// head's. While that is there head stays, so whatever was put into later segments is inside with it.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -62,11 +63,9 @@ class segment_ring {
         continue;
       }
       // Every slot was used.
+      fence(order::acquire);                               // sync: slot-seen: what room was made before they were
       const std::uint64_t h = head_.load(order::acquire);  // sync: kfifo-head
-      if (t + 1 == h + segments_ && !pass(h, t)) {
-        if (tail_.load(order::relaxed) == t) return false;
-        continue;
-      }
+      if (t + 1 == h + segments_ && !pass(h)) return false;
       tail_.cas(t, t + 1, order::release, order::relaxed);  // sync: kfifo-tail
     }
   }
@@ -94,11 +93,10 @@ class segment_ring {
 
   run segment(std::uint64_t n) const noexcept { return run(&slots_[n % segments_ * k_], k_, once{n + 1}); }
 
-  // For a put that finds the ring full: head may stand at a segment that is over.
-  bool pass(std::uint64_t h, std::uint64_t t) noexcept {
-    if (h == t) return false;
-    const auto seen = segment(h).find_element(0, order::acquire);  // sync: slot-seen
-    if (seen.at != nullptr || seen.free != 0) return false;
+  // For a put that finds the ring full: head may stand at a segment that is over. All its slots were used, for tail has left it.
+  // Relaxed: who reads head from here sees the slots of this segment and of tail's as this put has seen them.
+  bool pass(std::uint64_t h) noexcept {
+    if (segment(h).find_element(0, order::relaxed).at != nullptr) return false;
     leave(h);
     return true;
   }

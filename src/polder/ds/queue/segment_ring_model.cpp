@@ -114,6 +114,21 @@ struct never_full : rl::test_suite<never_full, 2>, world<2, 2> {
   void after() { this->comes_out(); }
 };
 
+// One makes room before it uses room up: two are inside of two segments of two, or one, and the last slot of tail's segment is
+// not seen used without the first segment's being seen over.
+struct room_first : rl::test_suite<room_first, 2>, world<2, 2> {
+  void before() {
+    turns(1);
+    put(0, 1);
+    put(0, 2);
+  }
+  void thread(unsigned self) {
+    if (self == 0) POLDER_MODEL_CHECK(get(0) == 1);
+    POLDER_MODEL_CHECK(put(self, 3));
+  }
+  void after() { comes_out(); }
+};
+
 }  // namespace
 
 int main() {
@@ -135,5 +150,7 @@ int main() {
       {.title = "ring of segments, k 2: never empty", .how = search::bounded, .floor = 100, .switches = 3});
   ok &= passes<never_full>(
       {.title = "ring of segments, k 2: never full", .how = search::bounded, .floor = 100, .switches = 2});
+  ok &= passes<room_first>(
+      {.title = "ring of segments, k 2: room first", .how = search::bounded, .floor = 100, .switches = 3});
   return ok ? 0 : 1;
 }
