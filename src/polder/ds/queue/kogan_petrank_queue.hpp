@@ -1,55 +1,22 @@
 #pragma once
-// kogan_petrank_queue — a Michael-Scott queue whose threads help one that got nowhere, so that every operation ends.
+// kogan_petrank_queue — a queue without a limit of which every operation ends, whatever the others do.
 //
-//   paper      Kogan and Petrank, "A methodology for creating fast wait-free data structures", PPoPP 2012, sec. 3, over their
-//              "Wait-free queues with multiple enqueuers and dequeuers", PPoPP 2011
-//   progress   wait-free, where protect and the making of nodes are: under reclaimers of regions and wait-free eras. Under
-//              hazard pointers and eras protect repeats while head, tail or an operation's word changes, so a single call is
-//              lock-free there: an announced operation ends in a bounded number of others' all the same, but its caller
-//              or a helper may be kept reading. Without memory for an operation its caller stays on the fast path
+//   paper      Kogan and Petrank, "A methodology for creating fast wait-free data structures", PPoPP 2012
+//   progress   as helped_queue.hpp. The first call of a thread whose number is higher than all before may allocate its row of
+//              records
 //   in malloc  no: put allocates
-//   deviation  a node names the operation, not the thread. An operation is one object whose word counts attempts, where the
-//              paper replaces a descriptor at each step: helpers allocate nothing. No phases: a helper looks at the
-//              next thread's word every helping_delay operations, and helps with what it finds. A node has two who let go of
-//              it (see `shares`): the paper leaves that to a garbage collector
-//
-// States of an operation:
-//
-//                 announce        put: its node is linked, get: a head is claimed for it [finish]
-//          made ───────────▶ pending ────────────────────────────────────────────▶ done ──────▶ withdrawn [retire]
-//                               └───── get: there was nothing ─────▶ empty ─────────────────────────▶
-//
-// and of a node, as the sentinel whose next has the element:
-//
-//             link: last's next                   swing [nothing]           claim [finish]              leave: head
-//     made ─────────────────────▶ linked, last ────────────────▶ passed ─────────────▶ claimed ─────────────────▶ unlinked
-//
-// Invariants. (1) As of ms_queue: head is never behind tail, and elements are those of the nodes behind head. (2) Tail passes
-// a node only after its operation is done, head a claimed one likewise; and a caller returns only after they have. So while
-// tail is before a node, or head is at it, the operation that the node names is not retired. (3) At most one head is
-// claimed for an operation, and none if it found nothing: see help_dequeue.
-#include <cstdint>
-#include <new>
+//   deviation  see helped_queue.hpp
 #include <optional>
 #include <stdexcept>
-#include <utility>
 
-#include <polder/base/config.hpp>
 #include <polder/ds/collection_info.hpp>
 #include <polder/ds/parts/collection.hpp>
-#include <polder/ds/parts/held.hpp>
+#include <polder/ds/parts/helped_queue.hpp>
 #include <polder/ds/parts/memory.hpp>
 #include <polder/ds/parts/per_thread.hpp>
 #include <polder/smr/thread_slot.hpp>
-#include <polder/sync/atomic.hpp>
 
 namespace polder::ds {
-
-// Where a test may stop a thread.
-enum class slow_path : std::uint8_t { announced, linked, attempted, claimed, done };
-struct unobserved {
-  static void at(slow_path) noexcept {}
-};
 
 template <class T, class R, class Memory, class Observer>
 class kogan_petrank_queue_under
@@ -74,293 +41,33 @@ class kogan_petrank_queue_under
   // Throws std::bad_alloc, std::invalid_argument.
   explicit kogan_petrank_queue_under(typename R::domain& domain, unsigned max_retries = 10,
                                      unsigned helping_delay = 10)
-      : domain_(domain), max_retries_(max_retries), helping_delay_(helping_delay) {
-    if (helping_delay == 0)
-      throw std::invalid_argument("kogan_petrank_queue: helping_delay is 0, it must be at least 1");
-    guard g(domain_);
-    node* const sentinel = g.template make<node>();
-    head_.store(sentinel, order::relaxed);
-    tail_.store(sentinel, order::relaxed);
-  }
-  kogan_petrank_queue_under(const kogan_petrank_queue_under&) = delete;
-  kogan_petrank_queue_under& operator=(const kogan_petrank_queue_under&) = delete;
-  ~kogan_petrank_queue_under() {
-    while (remove()) {
-    }
-    guard g(domain_);
-    g.unmake(head_.load(order::relaxed));
-  }
+      : domain_(domain), queue_(domain, checked(max_retries, helping_delay)) {}
 
  private:
   friend collection<kogan_petrank_queue_under, T, in_node<T>>;
 
-  struct operation;
-  struct node : R::header, Memory {
-    node() noexcept : shares(1) {}
-    explicit node(kept&& e) noexcept : shares(2), element(std::move(e)) {}
-    // next — as of ms_queue: written once. Order: wf-link.
-    atomic<node*> next;
-    // enqueuer — the operation that announced it, or null. Written before it is linked, read by who swings tail.
-    atomic<operation*> enqueuer;
-    // dequeuer — whose the next one's element is: null, fast(), or an operation. Written once, by CAS, while this is head.
-    //   order  structure: who sees the claim, by the guard, sees that tail has passed
-    atomic<operation*> dequeuer;
-    // shares — who still needs it: who takes its element, and who claimed it as head. The last one retires it: hazard
-    // pointers cannot keep a next for a caller that comes back long after head has left. Order: wf-let-go.
-    atomic<std::uint32_t> shares;
-    held<kept> element;
-  };
+  using queue = helped_queue<kept, R, Memory, per_thread, Observer>;
+  using guard = typename queue::guard;
 
-  struct operation : R::header, Memory {
-    explicit operation(node* n) noexcept : enqueued(n) {}
-    node* const enqueued;  // null: it is a dequeue
-    // word — its state, and above that how often helpers set out to claim a head.
-    //   written by  who helps: done and attempts by fetch_or and fetch_add, empty by CAS
-    //   read by     the same, and the caller
-    //   order       wf-outcome: claimed is there; and tail as it was seen before an attempt
-    atomic<std::uint64_t> word;
-    // claimed — the head that was. Written by all who finish it, the same value; read by the caller. Order: wf-outcome.
-    atomic<node*> claimed;
-  };
-  static constexpr std::uint64_t done = 1, empty = 2, attempt = 4;
-  static bool pending(std::uint64_t word) noexcept { return (word & (done | empty)) == 0; }
+  static typename queue::options checked(unsigned max_retries, unsigned helping_delay) {
+    if (helping_delay == 0)
+      throw std::invalid_argument("kogan_petrank_queue: helping_delay is 0, it must be at least 1");
+    return {max_retries, helping_delay};
+  }
 
-  struct alignas(false_sharing_range) record {
-    // announced — what its thread wants help with, or null. Written by that thread, read by who helps.
-    //   order  structure: the operation is whole, to who protects it
-    atomic<operation*> announced;
-    // The thread's own.
-    bool known = false;
-    unsigned until_look = 0;
-    smr::thread_slot::number looked_at = 0;
-  };
-
-  // Slots: 0 head or tail, 1 the next, 2 the operation that a node names, 3 one that is helped.
-  using guard = typename R::template guard<4>;
-
-  static operation* fast() noexcept { return reinterpret_cast<operation*>(alignof(operation)); }
-
+  // While a guard is open, a thread's number stays its own.
   bool insert(kept& e) {
     guard g(domain_);
-    record& mine = own_record();
-    node* const n = g.template make<node>(std::move(e));
-    help_another(g, mine);
-    for (;;) {
-      for (unsigned i = 0; i != max_retries_; ++i) {
-        if (try_enqueue(g, n)) return true;
-      }
-      operation* const o = announce(g, mine, n);
-      if (o == nullptr) {
-        if (try_enqueue(g, n)) return true;
-        continue;
-      }
-      help_enqueue(g, *o);
-      Observer::at(slow_path::done);
-      finish_enqueue(g);  // for tail
-      withdraw(g, mine, o);
-      return true;
-    }
+    queue_.insert(g, e, smr::thread_slot::mine());
+    return true;
   }
-
   std::optional<kept> remove() {
     guard g(domain_);
-    record& mine = own_record();
-    help_another(g, mine);
-    for (;;) {
-      for (unsigned i = 0; i != max_retries_; ++i) {
-        if (const auto [over, first] = try_dequeue(g); over) return taken(g, first);
-      }
-      operation* const o = announce(g, mine, nullptr);
-      if (o == nullptr) {
-        if (const auto [over, first] = try_dequeue(g); over) return taken(g, first);
-        continue;
-      }
-      help_dequeue(g, *o);
-      Observer::at(slow_path::done);
-      finish_dequeue(g);  // for head
-      node* const first = o->claimed.load(order::relaxed);
-      withdraw(g, mine, o);
-      return taken(g, first);
-    }
-  }
-
-  // Of the head that was claimed; null: the queue was empty. Nobody else touches the element, and both nodes wait for this.
-  std::optional<kept> taken(guard& g, node* first) {
-    if (first == nullptr) return std::nullopt;
-    node* const next = first->next.load(order::relaxed);
-    std::optional<kept> e(next->element.take());
-    let_go(g, first);
-    let_go(g, next);
-    return e;
-  }
-  static void let_go(guard& g, node* n) {
-    if (n->shares.fetch_sub(1, order::acq_rel) == 1) g.retire(n);  // sync: wf-let-go
-  }
-
-  // ---- the fast path -------------------------------------------------------------------------------------------------
-
-  bool try_enqueue(guard& g, node* n) {
-    node* const last = g.protect(0, tail_);
-    node* next = last->next.load(order::acquire);                                      // sync: wf-link
-    if (next == nullptr && last->next.cas(next, n, order::release, order::relaxed)) {  // sync: wf-link
-      node* expected = last;
-      tail_.cas(expected, n, order::release, order::relaxed);  // sync: wf-link
-      return true;
-    }
-    finish_enqueue(g);
-    return false;
-  }
-
-  struct attempted {
-    bool over;
-    node* first;  // null: there was nothing
-  };
-  attempted try_dequeue(guard& g) {
-    node* const first = g.protect(0, head_);
-    // If there is none, first was head then: head leaves what has a next.
-    if (first->next.load(order::acquire) == nullptr) return {true, nullptr};  // sync: wf-link
-    if (tail_.load(order::acquire) == first) {                                // sync: wf-link
-      finish_enqueue(g);
-      return {false, nullptr};
-    }
-    operation* nobody = nullptr;
-    const bool mine = first->dequeuer.cas(nobody, fast(), order::release, order::relaxed);  // sync: structure
-    finish_dequeue(g);
-    return {mine, first};
-  }
-
-  // ---- the slow path -------------------------------------------------------------------------------------------------
-
-  // Null: there is no memory.
-  operation* announce(guard& g, record& mine, node* n) noexcept {
-    operation* o;
-    try {
-      o = g.template make<operation>(n);
-    } catch (const std::bad_alloc&) {
-      return nullptr;
-    }
-    if (n != nullptr) n->enqueuer.store(o, order::relaxed);
-    mine.announced.store(o, order::release);  // sync: structure
-    Observer::at(slow_path::announced);
-    return o;
-  }
-  void withdraw(guard& g, record& mine, operation* o) {
-    mine.announced.store(nullptr, order::relaxed);
-    g.retire(o);
-  }
-
-  // o is protected, or the caller's own.
-  //
-  // Its node is linked once. A CAS that succeeds found last still without a next, so nothing has been linked since last was
-  // tail; were the node linked before, tail would have passed it, after o was done: and that is looked at in between. The
-  // node itself is not touched: it may be freed, if o is done.
-  void help_enqueue(guard& g, operation& o) {
-    while (pending(o.word.load(order::acquire))) {  // sync: wf-outcome
-      node* const last = g.protect(0, tail_);
-      node* next = last->next.load(order::acquire);  // sync: wf-link
-      if (next == nullptr) {
-        if (!pending(o.word.load(order::acquire))) return;                 // sync: wf-outcome
-        last->next.cas(next, o.enqueued, order::release, order::relaxed);  // sync: wf-link
-        Observer::at(slow_path::linked);
-      }
-      finish_enqueue(g);
-    }
-  }
-
-  // Whoever finds tail behind: the operation that the next node names is done, then tail moves.
-  void finish_enqueue(guard& g) {
-    node* last = g.protect(0, tail_);
-    node* const next = g.protect(1, last->next);
-    if (next == nullptr || tail_.load(order::acquire) != last)
-      return;  // sync: wf-link: while it is, next is not unlinked
-    if (operation* const o = g.protect(2, next->enqueuer)) {
-      if (tail_.load(order::acquire) != last) return;  // sync: wf-link: while it is, o is not retired
-      o->word.fetch_or(done, order::release);          // sync: wf-outcome
-    }
-    tail_.cas(last, next, order::release, order::relaxed);  // sync: wf-link
-  }
-
-  // o is protected, or the caller's own.
-  //
-  // At most one head is claimed for it. A claim by CAS of a head G that succeeds found nobody's claim there, so head has been
-  // G since it was read; another for o would be of an earlier head, and then o was done before head left that one, which
-  // the attempt's fetch_add saw.
-  // None is claimed if it found nothing. Who says so has read first's next, then the word, then that tail is first. An
-  // attempt that the word did not count makes the CAS to empty fail, or sees it. An attempt that it counted had seen tail
-  // past its head: if that is first, or after it, tail is not first any more; if it is before first, its claim comes too late.
-  void help_dequeue(guard& g, operation& o) {
-    while (pending(o.word.load(order::acquire))) {  // sync: wf-outcome
-      node* const first = g.protect(0, head_);
-      if (first->next.load(order::acquire) == nullptr) {                   // sync: wf-link
-        std::uint64_t seen = o.word.load(order::acquire);                  // sync: wf-outcome
-        if (pending(seen) && tail_.load(order::acquire) == first)          // sync: wf-link
-          o.word.cas(seen, seen | empty, order::release, order::relaxed);  // sync: wf-outcome
-        continue;
-      }
-      if (tail_.load(order::acquire) == first) {  // sync: wf-link
-        finish_enqueue(g);
-        continue;
-      }
-      if (!pending(o.word.fetch_add(attempt, order::acq_rel))) return;  // sync: wf-outcome
-      Observer::at(slow_path::attempted);
-      operation* nobody = nullptr;
-      first->dequeuer.cas(nobody, &o, order::release, order::relaxed);  // sync: structure
-      Observer::at(slow_path::claimed);
-      finish_dequeue(g);
-    }
-  }
-
-  // Whoever finds head claimed: the operation it is claimed for is done, then head moves.
-  void finish_dequeue(guard& g) {
-    node* first = g.protect(0, head_);
-    operation* const o = g.protect(2, first->dequeuer);
-    if (o == nullptr) return;
-    if (o != fast()) {
-      if (head_.load(order::acquire) != first) return;  // sync: wf-leave: while it is, o is not retired
-      o->claimed.store(first, order::relaxed);
-      o->word.fetch_or(done, order::release);  // sync: wf-outcome
-    }
-    node* const next = first->next.load(order::acquire);     // sync: wf-link
-    head_.cas(first, next, order::acq_rel, order::relaxed);  // sync: wf-leave
-  }
-
-  // ---- helping -------------------------------------------------------------------------------------------------------
-
-  record& own_record() {
-    const smr::thread_slot::number self = smr::thread_slot::mine();
-    record& mine = records_.at(self);
-    if (!mine.known) [[unlikely]] {
-      mine.known = true;
-      mine.until_look = helping_delay_;
-      smr::thread_slot::number most = highest_.load(order::relaxed);
-      while (most < self && !highest_.cas(most, self, order::relaxed, order::relaxed)) {
-      }
-    }
-    return mine;
-  }
-
-  void help_another(guard& g, record& mine) {
-    if (--mine.until_look != 0) return;
-    mine.until_look = helping_delay_;
-    mine.looked_at = mine.looked_at < highest_.load(order::relaxed) ? mine.looked_at + 1 : 1;
-    record* const other = records_.find(mine.looked_at);
-    if (other == nullptr || other->announced.load(order::relaxed) == nullptr) return;
-    operation* const o = g.protect(3, other->announced);
-    if (o == nullptr) return;
-    if (o->enqueued != nullptr) help_enqueue(g, *o);
-    else help_dequeue(g, *o);
-    g.clear(3);
+    return queue_.remove(g, smr::thread_slot::mine());
   }
 
   typename R::domain& domain_;
-  const unsigned max_retries_, helping_delay_;
-  per_thread<record> records_;
-  // highest_ — the highest number of a thread that came. It only grows, and late is harmless: so is help.
-  atomic<smr::thread_slot::number> highest_;
-  // head_ — the sentinel. Written by who finishes a get. Order: wf-leave, and what was there before. ABA: a guard keeps it.
-  alignas(false_sharing_range) atomic<node*> head_;
-  // tail_ — the last node or the one before it. Written by who finishes a put. Order: wf-link. ABA: a guard keeps it.
-  alignas(false_sharing_range) atomic<node*> tail_;
+  queue queue_;
 };
 
 template <class T, class R, class Memory = heap_memory>
