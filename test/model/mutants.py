@@ -425,13 +425,8 @@ MADE_ANEW = ("survives: an element is made anew in its cell, which the model che
              "that was taken there")
 EPOCH, GATE = "polder/smr/epoch/epoch_clock.hpp", "polder/smr/seat_gate.hpp"
 RING = "polder/smr/epoch/token_ring.hpp"
-TS_RAISED = "survives, and may: the models' runs are too short for it: three moves by others between two scans that both miss them"
 SURVIVES = {
     ("polder/ds/parts/claimed_cells.hpp", "claimed_cells, order 5: release -> relaxed"): "the fence before it releases as well",
-    (TS_BUFFER, "tidy, order 1: acquire -> relaxed"): TS_RAISED,
-    (TS_BUFFER, "tidy, order 2: release -> relaxed"): TS_RAISED,
-    ("polder/ds/parts/raised.hpp", "to, order 1: release -> relaxed"): TS_RAISED,
-    ("polder/ds/parts/raised.hpp", "before, order 1: acquire -> relaxed"): TS_RAISED,
     (EPOCH, ", order 2: release -> relaxed"): RELEASE_SEQUENCE,
     (EPOCH, ", order 3: release -> relaxed"): RELEASE_SEQUENCE,
     (EPOCH, "fenced, order 1: acquire -> relaxed"): THIRD_THREADS,

@@ -39,7 +39,8 @@ class ts_stack_buffer {
     explicit node(Kept&& e) noexcept : element(std::move(e)) {}
     // older — the next node, and whether this one is taken. Written by who takes, and by the owner, which unlinks the
     // next one; read by all who pass.
-    //   order  ts-take: who sees a node as taken sees how far its taker raised the buffer's number
+    //   order  ts-take: who sees a node as taken sees how far its taker raised the buffer's number, and what he had put; so
+    //            does who sees what it led to unlinked
     //   ABA    a node is not linked again, and a guard keeps it from being used again
     atomic<link> older;
     stamped<Time> stamp;
@@ -88,9 +89,10 @@ class ts_stack_buffer {
     } while (!n->older.cas(l, l.with(taken), order::release, order::relaxed));  // sync: ts-take
     return true;
   }
+  // Acquired: the owner may have unlinked what was below since the node was found, and who unlinks it tells of those takers too.
   template <class Guard>
   void bury(Guard& g, node* n) {
-    unlink(g, n, n->older.load(order::relaxed));
+    unlink(g, n, n->older.load(order::acquire));  // sync: ts-take
   }
 
   raised& numbers() noexcept { return raised_; }

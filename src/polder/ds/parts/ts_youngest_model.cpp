@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <new>
+#include <source_location>
 #include <type_traits>
 #include <utility>
 
@@ -45,12 +46,14 @@ struct world {
   struct pair {
     using cell = polder::ds::ts_cell<buffer, Clock>;
     cell cells[2];
-    world* moves = nullptr;  // in this world something happens behind each visit
+    world* moves = nullptr;   // in this world something happens behind each visit
+    world* waited = nullptr;  // in this one another thread does
     template <class F>
     void each(F&& f) {
       for (cell& c : cells) {
         if (f(c)) return;
         if (moves != nullptr && moves->moved != 5) moves->move();
+        if (waited != nullptr && waited->stage < 8) waited->over(), waited->turn(waited->stage + 1);
       }
     }
     template <class F>
@@ -65,6 +68,7 @@ struct world {
     ~guard() {
       if constexpr (R::info.protects == protection::pointer) {
         for (auto& h : w.domain.held[self]) h.store(nullptr, order::release);
+        sweep();
       }
     }
     template <class W>
@@ -92,12 +96,15 @@ struct world {
             break;
           }
         }
-        polder::fence(order::seq_cst);
-        for (node*& place : w.waiting[self]) {
-          if (place != nullptr && !held(place)) free(std::exchange(place, nullptr));
-        }
+        sweep();
       } else {
         w.retired[n - w.at(0)].fetch_add(1, order::relaxed);
+      }
+    }
+    void sweep() {
+      polder::fence(order::seq_cst);
+      for (node*& place : w.waiting[self]) {
+        if (place != nullptr && !held(place)) free(std::exchange(place, nullptr));
       }
     }
     bool held(const node* n) {
@@ -125,6 +132,13 @@ struct world {
   Clock clock;
   pair cells;
   unsigned moved = 0;
+  unsigned stage = 0;
+
+  // Threads that take turns: what one did before another's turn is done, but nothing tells that other.
+  void over() { ++stage; }
+  void turn(unsigned n) {
+    while (stage < n) rl::yield(1, polder::model::info(std::source_location::current()));
+  }
 
   ~world() {
     for (unsigned i = 0; i != used.load(order::relaxed); ++i) at(i)->~node();
@@ -139,6 +153,7 @@ struct world {
     node* const made = new (at(used.fetch_add(1, order::relaxed))) node(key(n));
     mine.buffer.put(g, made);
     made->stamp.set(clock.stamp(cells, mine.beat));
+    POLDER_MODEL_CHECK(made->number.get() != 0);  // it was not freed before it was stamped
   }
   // 0: empty.
   int get(unsigned self) {
@@ -157,6 +172,8 @@ struct world {
     from.bury(g, n);
     return out;
   }
+  // What a take does before it takes.
+  void stall_at(unsigned cell, std::uint64_t number) { cells.cells[cell].buffer.numbers().to(number); }
   // Puts into one buffer, then takes from the other, by turns: one is inside all the time, though never the same.
   int move() {
     const unsigned i = moved++;
@@ -292,6 +309,65 @@ struct below_the_top : rl::test_suite<below_the_top<R, Clock>, 3>, world<R, Cloc
   void after() { this->all_came_out(3, seen[1] + seen[2]); }
 };
 
+// What a get sees of a buffer is no older than the number that it read before. Takers have raised both numbers, and then stall;
+// each look falls where that buffer is empty, and the moves after it come to the numbers that were there already.
+struct raised_first : rl::test_suite<raised_first, 2>, world<keeping, polder::ds::atomic_clock> {
+  void before() { put(0, 1, 1); }
+  void thread(unsigned self) {
+    if (self == 0) {
+      put(0, 0, 2);
+      stall_at(0, 1);
+      take_from(0, 1);
+      put(0, 1, 3);
+      stall_at(1, 2);
+      over();
+      turn(2), over();
+      turn(4);  // behind the first look at both
+      take_from(0, 0);
+      over();
+      turn(6);  // behind the second look at the first
+      put(0, 0, 4);
+      take_from(0, 1);
+      over();
+      turn(8), over();
+    } else {
+      turn(1);
+      cells.waited = this;
+      POLDER_MODEL_CHECK(get(1) != 0);
+      stage = 9;
+    }
+  }
+  void after() {
+    cells.waited = nullptr;
+    while (get(0) != 0) {
+    }
+  }
+};
+
+// One puts into its own buffer, then takes from another what was on top there a while ago; the owner unlinks that. Who finds
+// that buffer empty sees what was put before.
+struct taken_below : rl::test_suite<taken_below, 3>, world<keeping, polder::ds::atomic_clock> {
+  void before() { put(0, 1); }
+  void thread(unsigned self) {
+    if (self == 0) {
+      put(0, 2);
+      stall_at(0, 2);  // so the next raises nothing, and his mark alone tells of him
+      over();
+      turn(2);
+      put(0, 3);
+      over();
+    } else if (self == 1) {
+      turn(1);
+      put(1, 4);
+      POLDER_MODEL_CHECK(cells.cells[0].buffer.take(at(0)) && at(0)->element.take().value() == 1);
+      over();
+    } else {
+      turn(3);
+      for (int i = 0; i != 3; ++i) POLDER_MODEL_CHECK(get(2) != 0);
+    }
+  }
+};
+
 template <class R>
 bool with_a_counter(const char* puts, const char* empty, const char* below) {
   using namespace polder::model;
@@ -325,6 +401,8 @@ int main() {
       {.title = "ts stack: one move", .how = polder::model::search::bounded, .floor = 100, .switches = 3});
   ok &= polder::model::passes<never_seen<keeping, polder::ds::atomic_clock>>(
       {.title = "ts stack: never seen", .executions = 1});
+  ok &= polder::model::passes<raised_first>({.title = "ts stack: raised first", .executions = 20'000});
+  ok &= polder::model::passes<taken_below>({.title = "ts stack: taken below", .executions = 20'000});
   ok &= with<polder::ds::atomic_clock>("ts stack, counter: in order", "ts stack, counter: to and fro");
   ok &= with<polder::ds::cas_clock>("ts stack, CAS: in order", "ts stack, CAS: to and fro");
   ok &= with<polder::ds::stutter_clock>("ts stack, stutter: in order", "ts stack, stutter: to and fro");
