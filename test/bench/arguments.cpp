@@ -69,7 +69,8 @@ int main() {
           "list", list);
 
   for_each(all_workloads{}, [&]<class W>() {
-    require(W::info.group == "seeds" || W::info.group == "field", std::string(W::info.name) + "'s group", {});
+    require(W::info.group == "seeds" || W::info.group == "field" || W::info.of_structures(),
+            std::string(W::info.name) + "'s group", {});
     bool quick = false;
     for (const preset& p : W::info.presets) {
       quick |= p.name == "quick";

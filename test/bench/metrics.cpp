@@ -80,7 +80,7 @@ int main() {
     const auto allocations = number(every, "allocations");
     const auto frees = number(every, "frees");
     // A structure tells its nodes, and not what else the library beneath it asks for.
-    const bool more = W::info.structure;
+    const bool more = W::info.of_structures();
     const auto freed = calls(every, "free");
     require(frees > 0 && (freed == frees || (more && freed > frees)), name + ": not every free was timed", every);
     const auto fresh = calls(every, "malloc") + calls(every, "calloc");
