@@ -12,15 +12,15 @@
 // one that ended, and finds its elements inside), takes nothing away: of a history of a queue, or a stack, what concerns
 // some of the elements is one as well.
 //
-// Here the backends are the threads' own (parts/owned_backends.hpp); with a fixed number of them it is distributed over
+// Here the backends are the threads' own (parts/thread_backends.hpp); with a fixed number of them it is distributed over
 // balancer::local. Sheet has backend, scan and info, as distributed's.
 #include <optional>
 
 #include <polder/ds/collection_info.hpp>
 #include <polder/ds/parts/collection.hpp>
 #include <polder/ds/parts/memory.hpp>
-#include <polder/ds/parts/owned_backends.hpp>
 #include <polder/ds/parts/shape_names.hpp>
+#include <polder/ds/parts/thread_backends.hpp>
 
 namespace polder::ds {
 
@@ -58,7 +58,7 @@ class locally_linearizable : public collection<locally_linearizable<T, R, Memory
     return backends_.template remove<typename Sheet::scan>();
   }
 
-  owned_backends<typename Sheet::template backend<T, R, Memory>, typename R::domain> backends_;
+  thread_backends<typename Sheet::template backend<T, R, Memory>, typename R::domain> backends_;
 };
 
 }  // namespace polder::ds

@@ -4,10 +4,10 @@
 //
 //   paper      Haas et al., "Local linearizability for concurrent container-type data structures", CONCUR 2016, sec. 6, the
 //              dynamic variant
-//   progress   lock-free, but for the first put of a thread and its end, which are the allocator's and the watchers'
+//   progress   lock-free, but for the first put of a thread, which is the allocator's
 //   in malloc  no
-//   deviation  no lock around the list of backends: a table by the thread's number (smr/thread_slot.hpp), in rows that are
-//              made when needed. A backend that is passed over keeps its memory for the next owner
+//   deviation  no lock around the list of backends: a table by the thread's number, in rows that are made when needed. A
+//              backend that is passed over keeps its memory for the next owner
 //
 // States of a place. An arrow is one step; in brackets, who makes it.
 //
@@ -30,22 +30,31 @@
 #include <polder/base/bits.hpp>
 #include <polder/base/config.hpp>
 #include <polder/ds/parts/exact_scan.hpp>
-#include <polder/ds/parts/random_draw.hpp>
-#include <polder/smr/thread_slot.hpp>
 #include <polder/sync/atomic.hpp>
 
 namespace polder::ds {
 
-template <class Backend, class Domain>
-class owned_backends : private smr::thread_watcher {
-  using number = smr::thread_slot::number;
-
+// Backend: parts/backends.hpp. Near: how many numbers the first row has, a power of two.
+template <class Backend, std::uint32_t Near = 64>
+class owned_backends {
  public:
+  using number = std::uint32_t;  // of a thread, from 1
   using kept = typename Backend::kept;
 
-  explicit owned_backends(Domain& domain) noexcept : domain_(domain) { this->watch(); }
+ private:
+  // Row 0: numbers below Near; row r: Near · 2^(r - 1) numbers from that one on.
+  static constexpr unsigned rows = 11;
+  static constexpr unsigned row_of(number n) noexcept { return n < Near ? 0 : floor_log2(n / Near) + 1; }
+  static constexpr number first_of(unsigned row) noexcept { return row == 0 ? 0 : Near << (row - 1); }
+  static constexpr number size_of(unsigned row) noexcept { return row == 0 ? Near : Near << (row - 1); }
+
+ public:
+  static constexpr number most = first_of(rows) - 1;
+
+  owned_backends() = default;
+  owned_backends(const owned_backends&) = delete;
+  owned_backends& operator=(const owned_backends&) = delete;
   ~owned_backends() {
-    this->unwatch();
     for (unsigned r = 0; r != rows; ++r) {
       place* const row = rows_[r].load(order::relaxed);
       if (row == nullptr) continue;
@@ -54,43 +63,54 @@ class owned_backends : private smr::thread_watcher {
     }
   }
 
-  // The calling thread's, which is its owner from now on. Throws std::bad_alloc.
-  Backend& mine() {
-    // A thread past its end loses its number when it closes a guard, as a backend's constructor may: then it begins anew.
-    for (std::unique_ptr<Backend> fresh;;) {
-      const number n = smr::thread_slot::mine();
-      place& p = made(n);
-      state now = p.now.load(order::acquire);  // sync: backend-unlisted
-      if (now.is() == owned) [[likely]]
-        return *p.backend.load(order::relaxed);
-      if (p.backend.load(order::relaxed) != nullptr) return own(n, p, now);
-      if (fresh != nullptr) {
-        p.backend.store(fresh.release(), order::relaxed);
-        return own(n, p, now);
-      }
-      fresh = std::make_unique<Backend>(domain_);
+  // That of the thread with this number, which calls, and is its owner from now on. If there is none, fresh becomes it; null:
+  // there is no fresh one either. Throws std::bad_alloc.
+  Backend* own(number n, std::unique_ptr<Backend>& fresh) {
+    place& p = made(n);
+    const state now = p.now.load(order::acquire);  // sync: backend-unlisted
+    if (now.is() == owned) [[likely]]
+      return p.backend.load(order::relaxed);
+    if (p.backend.load(order::relaxed) == nullptr) {
+      if (fresh == nullptr) return nullptr;
+      p.backend.store(fresh.release(), order::relaxed);
+    }
+    take_up(n, p, now);
+    return p.backend.load(order::relaxed);
+  }
+
+  // The thread with this number puts nothing any more; the next one with it knows that.
+  void leave(number n) noexcept {
+    place* const p = find(n);
+    if (p == nullptr) return;
+    const state now = p->now.load(order::relaxed);
+    if (now.is() == owned) p->now.store(now.then(left), order::release);  // sync: backend-owned
+  }
+  // When there is no other thread.
+  void leave_all_but(number survivor) noexcept {
+    for (number i = 1; i <= highest_.load(order::relaxed); ++i) {
+      if (i != survivor) leave(i);
     }
   }
 
-  // From the calling thread's own, if it has one; else from any.
-  template <class Scan>
-  std::optional<kept> remove() {
-    if (place* const p = find(smr::thread_slot::mine())) {
+  // From that of the calling thread, if it has one; else from any, beginning with draw(n) of n.
+  template <class Scan, class Draw>
+  std::optional<kept> remove(number self, Draw&& draw) {
+    if (place* const p = find(self)) {
       if (Backend* const b = p->backend.load(order::relaxed)) {
         std::uint64_t ignored;
         if (std::optional<kept> e = b->remove(ignored)) return e;
       }
     }
     return Scan::over([&](tally& seen) -> std::optional<kept> {
-      const number most = most_.load(order::acquire);  // sync: backend-owned
-      if (most == 0) return std::nullopt;
-      const number first = number(random_draw(most)) + 1;
+      const number highest = highest_.load(order::acquire);  // sync: backend-owned
+      if (highest == 0) return std::nullopt;
+      const number first = number(draw(highest)) + 1;
       number i = first;
       do {
         if (place* const p = find(i)) {
           if (std::optional<kept> e = look(*p, seen)) return e;
         }
-        i = i == most ? 1 : i + 1;
+        i = i == highest ? 1 : i + 1;
       } while (i != first);
       return std::nullopt;
     });
@@ -99,7 +119,7 @@ class owned_backends : private smr::thread_watcher {
   // How many backends are looked into: for tests, when no thread is inside.
   unsigned listed() const noexcept {
     unsigned n = 0;
-    for (number i = 1; i <= most_.load(order::relaxed); ++i) {
+    for (number i = 1; i <= highest_.load(order::relaxed); ++i) {
       place* const p = find(i);
       n += p != nullptr && p->now.load(order::relaxed).is() != unlisted;
     }
@@ -131,14 +151,13 @@ class owned_backends : private smr::thread_watcher {
     atomic<Backend*> backend{nullptr};
   };
 
-  POLDER_NOINLINE Backend& own(number n, place& p, state now) noexcept {
+  POLDER_NOINLINE void take_up(number n, place& p, state now) noexcept {
     while (!p.now.cas(now, now.then(owned), order::acq_rel,
                       order::acquire)) {  // sync: backend-owned, backend-unlisted
     }
-    number most = most_.load(order::relaxed);
-    while (most < n && !most_.cas(most, n, order::release, order::relaxed)) {  // sync: backend-owned
+    number highest = highest_.load(order::relaxed);
+    while (highest < n && !highest_.cas(highest, n, order::release, order::relaxed)) {  // sync: backend-owned
     }
-    return *p.backend.load(order::relaxed);
   }
 
   std::optional<kept> look(place& p, tally& seen) {
@@ -159,27 +178,6 @@ class owned_backends : private smr::thread_watcher {
     return std::nullopt;
   }
 
-  void leave(number n) noexcept {
-    place* const p = find(n);
-    if (p == nullptr) return;
-    const state now = p->now.load(order::relaxed);
-    if (now.is() == owned) p->now.store(now.then(left), order::release);  // sync: backend-owned
-  }
-  void thread_ended(number who) noexcept override { leave(who); }
-  void forked(number survivor) noexcept override {
-    for (number i = 1; i <= most_.load(order::relaxed); ++i) {
-      if (i != survivor) leave(i);
-    }
-  }
-
-  // Row 0: numbers below 64; row r: 64 · 2^(r - 1) numbers from that one on.
-  static constexpr number near = 64;
-  static constexpr unsigned rows = 11;
-  static_assert((near << (rows - 1)) > smr::thread_slot::most);
-  static constexpr unsigned row_of(number n) noexcept { return n < near ? 0 : floor_log2(n / near) + 1; }
-  static constexpr number first_of(unsigned row) noexcept { return row == 0 ? 0 : near << (row - 1); }
-  static constexpr number size_of(unsigned row) noexcept { return row == 0 ? near : near << (row - 1); }
-
   place* find(number n) const noexcept {
     const unsigned r = row_of(n);
     place* const row = rows_[r].load(order::acquire);  // sync: owned-row
@@ -195,9 +193,8 @@ class owned_backends : private smr::thread_watcher {
     return row[n - first_of(r)];
   }
 
-  Domain& domain_;
   // The highest number that ever owned one. Raised by new owners after their place is owned; read by who gets.
-  alignas(false_sharing_range) atomic<number> most_{0};
+  alignas(false_sharing_range) atomic<number> highest_{0};
   // rows_: made by who needs one, by CAS from null; owned-row: its places are whole.
   atomic<place*> rows_[rows];
 };
