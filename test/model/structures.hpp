@@ -1,6 +1,8 @@
 #pragma once
-// structures — what models of structures hold and who reclaims: a key that shows whether it was freed, and two reclaimers.
+// structures — what models of structures hold and who reclaims: a key that shows whether it was freed, and three reclaimers.
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -38,11 +40,14 @@ struct none {};
 // What a slot keeps when it protects a pointer; words with marks bring an overload of their own.
 inline const void* address_of(const void* p) { return p; }
 
+// What keeps a node: everything does, or a slot that has its address, or one that has an era between its birth and its end.
+enum class kept_by { all, address, era };
+
 // A reclaimer with a guard a thread at a time. What is freed is destroyed where it stands, so that whoever still reads it is
 // told; its room is used again by the next execution.
-template <protection Protects, unsigned Threads, unsigned Slots, unsigned Nodes>
+template <kept_by Keeps, unsigned Threads, unsigned Slots, unsigned Nodes>
 struct reclaimer {
-  static constexpr protects_what info{Protects};
+  static constexpr protects_what info{Keeps == kept_by::all ? protection::region : protection::pointer};
   struct header {};
 
   class domain {
@@ -61,22 +66,31 @@ struct reclaimer {
     friend reclaimer;
     struct room {
       void* at = nullptr;
-      void (*destroy)(void*) = nullptr;  // null: it has been
+      void (*destroy)(void*) = nullptr;   // null: it has been
+      std::uintptr_t birth = 0, end = 0;  // eras
     };
-    void free(const void* p) {
+    room& room_of(const void* p) {
       for (room& r : made_) {
-        if (r.at == p) return std::exchange(r.destroy, nullptr)(r.at);
+        if (r.at == p) return r;
       }
+      std::abort();
     }
-    bool is_held(const void* p) const {
+    void free(const void* p) { std::exchange(room_of(p).destroy, nullptr)(const_cast<void*>(p)); }
+    bool is_held(const void* p) {
       for (const auto& thread : held_) {
         for (const auto& slot : thread) {
-          if (slot.load(order::acquire) == p) return true;
+          const std::uintptr_t by = slot.load(order::acquire);
+          if constexpr (Keeps == kept_by::era) {
+            if (room_of(p).birth <= by && by <= room_of(p).end) return true;
+          } else {
+            if (by == std::uintptr_t(p)) return true;
+          }
         }
       }
       return false;
     }
-    atomic<const void*> held_[Threads + 1][Slots];
+    atomic<std::uintptr_t> held_[Threads + 1][Slots];  // addresses or eras
+    atomic<std::uintptr_t> era_{1};
     const void* waiting_[Threads + 1][Nodes] = {};
     room made_[Nodes];
     atomic<unsigned> used_;
@@ -87,7 +101,7 @@ struct reclaimer {
    public:
     explicit guard(domain& d) : domain_(d) {}
     ~guard() {
-      if constexpr (Protects == protection::pointer) {
+      if constexpr (Keeps != kept_by::all) {
         for (unsigned i = 0; i != N; ++i) clear(i);
         sweep();
       }
@@ -98,7 +112,7 @@ struct reclaimer {
     template <class W>
     W protect(unsigned slot, const atomic<W>& word) {
       W now = word.load(order::acquire);
-      if constexpr (Protects == protection::pointer) {
+      if constexpr (Keeps == kept_by::address) {
         for (;;) {
           hold(slot, address_of(now));
           const W again = word.load(order::acquire);
@@ -106,16 +120,26 @@ struct reclaimer {
           now = again;
         }
       }
+      if constexpr (Keeps == kept_by::era) {
+        for (;;) {
+          const std::uintptr_t era = domain_.era_.load(order::relaxed);
+          if (era == domain_.held_[self_][slot].load(order::relaxed)) break;
+          domain_.held_[self_][slot].store(era, order::release);
+          fence(order::seq_cst);
+          now = word.load(order::acquire);
+        }
+      }
       return now;
     }
     void hold(unsigned slot, const void* p) {
       static_assert(N <= Slots);
-      if constexpr (Protects == protection::pointer) {
-        domain_.held_[self_][slot].store(p, order::release);
+      static_assert(Keeps != kept_by::era);  // what p is in no slot for may be gone
+      if constexpr (Keeps == kept_by::address) {
+        domain_.held_[self_][slot].store(std::uintptr_t(p), order::release);
         fence(order::seq_cst);
       }
     }
-    void clear(unsigned slot) { domain_.held_[self_][slot].store(nullptr, order::release); }
+    void clear(unsigned slot) { domain_.held_[self_][slot].store(0, order::release); }
 
     template <class T, class... Arguments>
     T* make(Arguments&&... arguments) {
@@ -123,12 +147,20 @@ struct reclaimer {
       POLDER_MODEL_CHECK(i < Nodes);
       void* const at = std::aligned_alloc(alignof(T), sizeof(T));
       T* const made = new (at) T(std::forward<Arguments>(arguments)...);
-      domain_.made_[i] = {at, [](void* p) { static_cast<T*>(p)->~T(); }};
+      const auto destroy = [](void* p) {
+        static_cast<T*>(p)->~T();
+        std::memset(p, 0xdd, sizeof(T));  // so that who touches what T's end left alone is told too
+      };
+      domain_.made_[i] = {at, destroy, domain_.era_.load(order::relaxed)};
       return made;
     }
     void unmake(const void* node) { domain_.free(node); }
     void retire(const void* node) {
-      if constexpr (Protects == protection::pointer) {
+      if constexpr (Keeps == kept_by::era) {
+        fence(order::seq_cst);
+        domain_.room_of(node).end = domain_.era_.fetch_add(1, order::relaxed);
+      }
+      if constexpr (Keeps != kept_by::all) {
         for (const void*& place : domain_.waiting_[self_]) {
           if (place == nullptr) {
             place = node;
@@ -154,9 +186,12 @@ struct reclaimer {
 
 // Keeps everything: shows what the links alone order.
 template <unsigned Threads, unsigned Slots, unsigned Nodes>
-using keeping = reclaimer<protection::region, Threads, Slots, Nodes>;
+using keeping = reclaimer<kept_by::all, Threads, Slots, Nodes>;
 // Hazard pointers, scanned at each retirement and when a guard has closed.
 template <unsigned Threads, unsigned Slots, unsigned Nodes>
-using hazards = reclaimer<protection::pointer, Threads, Slots, Nodes>;
+using hazards = reclaimer<kept_by::address, Threads, Slots, Nodes>;
+// Hazard eras, scanned likewise; each retirement begins an era. Unlike an address, an era keeps only what is not retired yet.
+template <unsigned Threads, unsigned Slots, unsigned Nodes>
+using eras = reclaimer<kept_by::era, Threads, Slots, Nodes>;
 
 }  // namespace polder::model

@@ -1,9 +1,8 @@
 // ms_queue under the model checker: first in first out, nothing lost, nothing read that was freed.
 #include <polder/ds/queue/ms_queue.hpp>
 
-#include <optional>
-
 #include "explore.hpp"
+#include "in_order.hpp"
 #include "structures.hpp"
 
 namespace {
@@ -13,38 +12,16 @@ using polder::model::key;
 using keeping = polder::model::keeping<3, 2, 8>;
 using hazards = polder::model::hazards<3, 2, 8>;
 
-// Elements are 10 * who put it + how many-th of its own it is.
 template <class R, unsigned Threads>
 struct world {
   typename R::domain domain;
   polder::ds::ms_queue<key, R> queue{domain};
-  int got[Threads][4] = {};
-  int taken[Threads] = {};
-  int put_by[Threads] = {};
+  polder::model::in_order<Threads> seen;
 
-  void put(unsigned self) { POLDER_MODEL_CHECK(queue.enqueue(key(int(10 * (self + 1)) + ++put_by[self]))); }
-  bool get(unsigned self) {
-    const std::optional<key> k = queue.dequeue();
-    if (k) got[self][taken[self]++] = k->value();
-    return k.has_value();
-  }
-  // Of each putter the elements came out in order to each getter, what is left is in order, and there are as many.
+  void put(unsigned self) { POLDER_MODEL_CHECK(queue.enqueue(seen.next_of(self))); }
+  bool get(unsigned self) { return seen.got(self, queue.dequeue()); }
   void comes_out() {
-    int came[Threads] = {};
-    const auto in_order = [&](int value, int(&last)[Threads]) {
-      const int by = value / 10 - 1, n = value % 10;
-      POLDER_MODEL_CHECK(n > last[by] && n <= put_by[by]);
-      last[by] = n;
-      ++came[by];
-    };
-    int furthest[Threads] = {};
-    for (unsigned t = 0; t != Threads; ++t) {
-      int last[Threads] = {};
-      for (int i = 0; i != taken[t]; ++i) in_order(got[t][i], last);
-      for (unsigned by = 0; by != Threads; ++by) furthest[by] = last[by] > furthest[by] ? last[by] : furthest[by];
-    }
-    while (const std::optional<key> k = queue.dequeue()) in_order(k->value(), furthest);
-    for (unsigned by = 0; by != Threads; ++by) POLDER_MODEL_CHECK(came[by] == put_by[by]);
+    seen.rest([&] { return queue.dequeue(); });
   }
 };
 
