@@ -54,6 +54,7 @@ SUBJECTS = {
     "polder/ds/parts/claimed_cells.hpp": ["polder/ds/parts/claimed_cells_model.cpp"],
     "polder/ds/parts/index_ring.hpp": ["polder/ds/parts/index_ring_model.cpp"],
     "polder/ds/parts/helped_index_ring.hpp": ["polder/ds/parts/helped_index_ring_model.cpp"],
+    "polder/ds/parts/helped_queue.hpp": ["polder/ds/parts/helped_queue_model.cpp"],
     "polder/ds/queue/mpsc_list.hpp": ["polder/ds/queue/mpsc_list_model.cpp"],
     "polder/ds/queue/vyukov_ring.hpp": ["polder/ds/queue/vyukov_ring_model.cpp"],
     "polder/ds/queue/crq.hpp": ["polder/ds/queue/crq_model.cpp"],
@@ -290,6 +291,33 @@ BREAKS += [
     (HELPED, "enters as if on the fast path", "double_value{entry(cycle(t), safe, i), c.named()}", "double_value{entry(cycle(t), settled | safe, i), now.second}"),
 ]
 
+HELPED_LIST = "polder/ds/parts/helped_queue.hpp"
+BREAKS += [
+    (HELPED_LIST, "links what may be in", "        if (!pending(o.word.load(order::acquire))) return;                 // sync: wf-outcome\n", ""),
+    (HELPED_LIST, "a put is done for a node that tail has passed", "      if (tail_.load(order::relaxed) != last) return;  // while it is, o is not retired\n", ""),
+    (HELPED_LIST, "a put is done when tail has passed", "      o->word.fetch_or(done, order::release);          // sync: wf-outcome\n      Observer::at(slow_path::finished);\n",
+     "      operation& of = *o;\n      node* const was = last;\n      tail_.cas(last, next, order::release, order::relaxed);\n      Observer::at(slow_path::finished);\n      return static_cast<void>(was), static_cast<void>(of.word.fetch_or(done, order::release));\n"),
+    (HELPED_LIST, "a put returns before tail has passed", "      finish_enqueue(g);  // for tail\n", ""),
+    (HELPED_LIST, "a get is done when head has left", "      o->word.fetch_or(done, order::release);  // sync: wf-outcome\n      Observer::at(slow_path::finished);\n",
+     "      head_.cas(first, first->next.load(order::relaxed), order::release, order::relaxed);\n      Observer::at(slow_path::finished);\n      return static_cast<void>(o->word.fetch_or(done, order::release));\n"),
+    (HELPED_LIST, "a get is done before it knows its head",
+     "      o->claimed.store(first, order::relaxed);\n      o->word.fetch_or(done, order::release);  // sync: wf-outcome\n      Observer::at(slow_path::finished);\n",
+     "      o->word.fetch_or(done, order::release);\n      Observer::at(slow_path::finished);\n      o->claimed.store(first, order::relaxed);\n"),
+    (HELPED_LIST, "a get is done by a claim that head has left", "      if (head_.load(order::relaxed) != first) return;  // while it is, o is not retired\n", ""),
+    (HELPED_LIST, "a get returns before head has left", "      finish_dequeue(g);  // for head\n", ""),
+    (HELPED_LIST, "attempts are not counted", "o.word.fetch_add(attempt, order::acq_rel)", "o.word.fetch_add(0, order::acq_rel)"),
+    (HELPED_LIST, "an attempt for what is done", "if (!pending(o.word.fetch_add(attempt, order::acq_rel))) return;", "o.word.fetch_add(attempt, order::acq_rel);"),
+    (HELPED_LIST, "two claim one head", "      first->dequeuer.cas(nobody, &o, order::release, order::relaxed);  // sync: structure\n", "      static_cast<void>(nobody), first->dequeuer.store(&o, order::release);\n"),
+    (HELPED_LIST, "empty without a look at tail", "if (pending(seen) && tail_.load(order::relaxed) == first)", "if (pending(seen))"),
+    (HELPED_LIST, "empty whatever was attempted", "o.word.cas(seen, seen | empty, order::relaxed, order::relaxed);", "o.word.fetch_or(empty, order::relaxed);"),
+    (HELPED_LIST, "head passes tail on the slow path",
+     "      if (tail_.load(order::acquire) == first) {  // sync: wf-link\n        finish_enqueue(g);\n        continue;\n      }\n", ""),
+    (HELPED_LIST, "head passes tail on the fast path",
+     "    if (tail_.load(order::acquire) == first) {  // sync: wf-link\n      finish_enqueue(g);\n      return {false, nullptr};\n    }\n", ""),
+    (HELPED_LIST, "who claims a head retires it", "    let_go(g, first);\n    let_go(g, next);\n", "    g.retire(first);\n"),
+    (HELPED_LIST, "what is retired stays announced", "    mine.announced.store(nullptr, order::relaxed);\n", "    static_cast<void>(mine);\n"),
+]
+
 SLEEPERS = "polder/ds/parts/sleepers.hpp"
 BREAKS += [
     (SLEEPERS, "no fence before the look for who waits", "    fence(order::seq_cst);\n    if", "    if"),
@@ -423,6 +451,10 @@ HALVES = "survives: the model checker reads both halves of a word from one histo
 HANDED_ON = "survives: what it hands on is seen through the seq_cst words too, which all who use it have read or changed"
 MADE_ANEW = ("survives: an element is made anew in its cell, which the model checker takes for another variable than the one "
              "that was taken there")
+LET_GO = ("survives: it orders the last uses of a node before it is freed, and freeing is for the model checker no access to the "
+          "node's words")
+ERAS_ALONE = ("survives: who makes a pending operation done keeps it by its own slot or region until tail, or head, has moved. Only under "
+              "eras must the caller know that before it retires it, and there two others must stand still in turn")
 EPOCH, GATE = "polder/smr/epoch/epoch_clock.hpp", "polder/smr/seat_gate.hpp"
 RING = "polder/smr/epoch/token_ring.hpp"
 SURVIVES = {
@@ -491,6 +523,12 @@ SURVIVES = {
         "survives: needed when a helper answers a second request while a third thread looks at the first, more than a model takes",
     ("polder/ds/queue/mpsc_list.hpp", "insert, order 1: acq_rel -> relaxed"):
         "survives: the null of the node before is stored when it is made, and the model checker takes stores as they are executed",
+    (HELPED_LIST, "taken, order 1: acq_rel -> relaxed"): LET_GO,
+    (HELPED_LIST, "help_enqueue, order 1: acquire -> relaxed"): ERAS_ALONE,
+    (HELPED_LIST, "help_enqueue, order 2: acquire -> relaxed"): ERAS_ALONE,
+    (HELPED_LIST, "finish_enqueue, order 1: release -> relaxed"): ERAS_ALONE,
+    (HELPED_LIST, "a put returns before tail has passed"): ERAS_ALONE,
+    (HELPED_LIST, "a get returns before head has left"): ERAS_ALONE,
     (HELPED, "a late helper takes a claim that is not drawn"):
         "survives: a request must draw twice, and two who then have the same ticket must read its entry before one of them takes",
     (INDICES, "put, order 1: seq_cst -> relaxed"): ONE_ORDER,

@@ -40,7 +40,7 @@
 namespace polder::ds {
 
 // Where a test may stop a thread.
-enum class slow_path : std::uint8_t { announced, linked, attempted, claimed, done };
+enum class slow_path : std::uint8_t { announced, linked, attempted, claimed, finished, done };
 struct unobserved {
   static void at(slow_path) noexcept {}
 };
@@ -181,7 +181,7 @@ class helped_queue {
 
   bool try_enqueue(guard& g, node* n) {
     node* const last = g.protect(0, tail_);
-    node* next = last->next.load(order::acquire);                                      // sync: wf-link
+    node* next = last->next.load(order::relaxed);
     if (next == nullptr && last->next.cas(next, n, order::release, order::relaxed)) {  // sync: wf-link
       node* expected = last;
       tail_.cas(expected, n, order::release, order::relaxed);  // sync: wf-link
@@ -198,8 +198,8 @@ class helped_queue {
   attempted try_dequeue(guard& g) {
     node* const first = g.protect(0, head_);
     // If there is none, first was head then: head leaves what has a next.
-    if (first->next.load(order::acquire) == nullptr) return {true, nullptr};  // sync: wf-link
-    if (tail_.load(order::acquire) == first) {                                // sync: wf-link
+    if (first->next.load(order::relaxed) == nullptr) return {true, nullptr};
+    if (tail_.load(order::acquire) == first) {  // sync: wf-link
       finish_enqueue(g);
       return {false, nullptr};
     }
@@ -237,7 +237,7 @@ class helped_queue {
   void help_enqueue(guard& g, operation& o) {
     while (pending(o.word.load(order::acquire))) {  // sync: wf-outcome
       node* const last = g.protect(0, tail_);
-      node* next = last->next.load(order::acquire);  // sync: wf-link
+      node* next = last->next.load(order::relaxed);
       if (next == nullptr) {
         if (!pending(o.word.load(order::acquire))) return;                 // sync: wf-outcome
         last->next.cas(next, o.enqueued, order::release, order::relaxed);  // sync: wf-link
@@ -251,11 +251,11 @@ class helped_queue {
   void finish_enqueue(guard& g) {
     node* last = g.protect(0, tail_);
     node* const next = g.protect(1, last->next);
-    if (next == nullptr || tail_.load(order::acquire) != last)
-      return;  // sync: wf-link: while it is, next is not unlinked
+    if (next == nullptr || tail_.load(order::relaxed) != last) return;  // while it is, next is not unlinked
     if (operation* const o = g.protect(2, next->enqueuer)) {
-      if (tail_.load(order::acquire) != last) return;  // sync: wf-link: while it is, o is not retired
+      if (tail_.load(order::relaxed) != last) return;  // while it is, o is not retired
       o->word.fetch_or(done, order::release);          // sync: wf-outcome
+      Observer::at(slow_path::finished);
     }
     tail_.cas(last, next, order::release, order::relaxed);  // sync: wf-link
   }
@@ -271,10 +271,10 @@ class helped_queue {
   void help_dequeue(guard& g, operation& o) {
     while (pending(o.word.load(order::acquire))) {  // sync: wf-outcome
       node* const first = g.protect(0, head_);
-      if (first->next.load(order::acquire) == nullptr) {                   // sync: wf-link
-        std::uint64_t seen = o.word.load(order::acquire);                  // sync: wf-outcome
-        if (pending(seen) && tail_.load(order::acquire) == first)          // sync: wf-link
-          o.word.cas(seen, seen | empty, order::release, order::relaxed);  // sync: wf-outcome
+      if (first->next.load(order::relaxed) == nullptr) {
+        std::uint64_t seen = o.word.load(order::acquire);  // sync: wf-outcome
+        if (pending(seen) && tail_.load(order::relaxed) == first)
+          o.word.cas(seen, seen | empty, order::relaxed, order::relaxed);
         continue;
       }
       if (tail_.load(order::acquire) == first) {  // sync: wf-link
@@ -296,12 +296,13 @@ class helped_queue {
     operation* const o = g.protect(2, first->dequeuer);
     if (o == nullptr) return;
     if (o != fast()) {
-      if (head_.load(order::acquire) != first) return;  // sync: wf-leave: while it is, o is not retired
+      if (head_.load(order::relaxed) != first) return;  // while it is, o is not retired
       o->claimed.store(first, order::relaxed);
       o->word.fetch_or(done, order::release);  // sync: wf-outcome
+      Observer::at(slow_path::finished);
     }
-    node* const next = first->next.load(order::acquire);     // sync: wf-link
-    head_.cas(first, next, order::acq_rel, order::relaxed);  // sync: wf-leave
+    node* const next = first->next.load(order::relaxed);     // who claimed first had seen tail pass
+    head_.cas(first, next, order::release, order::relaxed);  // sync: structure
   }
 
   // ---- helping -------------------------------------------------------------------------------------------------------
@@ -336,7 +337,7 @@ class helped_queue {
   Records<record> records_;
   // highest_ — the highest number of a thread that came. It only grows, and late is harmless: so is help.
   atomic<number> highest_;
-  // head_ — the sentinel. Written by who finishes a get. Order: wf-leave, and what was there before. ABA: a guard keeps it.
+  // head_ — the sentinel. Written by who finishes a get. Order: structure. ABA: a guard keeps it.
   alignas(false_sharing_range) atomic<node*> head_;
   // tail_ — the last node or the one before it. Written by who finishes a put. Order: wf-link. ABA: a guard keeps it.
   alignas(false_sharing_range) atomic<node*> tail_;
