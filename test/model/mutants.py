@@ -54,6 +54,7 @@ SUBJECTS = {
     "polder/ds/parts/claimed_cells.hpp": ["polder/ds/parts/claimed_cells_model.cpp"],
     "polder/ds/parts/index_ring.hpp": ["polder/ds/parts/index_ring_model.cpp"],
     "polder/ds/parts/helped_index_ring.hpp": ["polder/ds/parts/helped_index_ring_model.cpp"],
+    "polder/ds/parts/owned_backends.hpp": ["polder/ds/parts/owned_backends_model.cpp"],
     "polder/ds/parts/helped_queue.hpp": ["polder/ds/parts/helped_queue_model.cpp"],
     "polder/ds/queue/mpsc_list.hpp": ["polder/ds/queue/mpsc_list_model.cpp"],
     "polder/ds/queue/vyukov_ring.hpp": ["polder/ds/queue/vyukov_ring_model.cpp"],
@@ -318,6 +319,18 @@ BREAKS += [
     (HELPED_LIST, "what is retired stays announced", "    mine.announced.store(nullptr, order::relaxed);\n", "    static_cast<void>(mine);\n"),
 ]
 
+OWNED = "polder/ds/parts/owned_backends.hpp"
+BREAKS += [
+    (OWNED, "passed over by a store", "p.now.cas(as_seen, now.then(unlisted), order::release, order::relaxed)", "(p.now.store(now.then(unlisted), order::release), as_seen == now)"),
+    (OWNED, "versions do not grow", "(version() + 1) << 2", "version() << 2"),
+    (OWNED, "passed over while it is owned", "if (now.is() == left &&", "if (now.is() != unlisted &&"),
+    (OWNED, "the state is read after the look", "      // If the step fails,", "      now = p.now.load(order::acquire);\n      // If the step fails,"),
+    (OWNED, "owned again without a step", "if (now.is() == owned) [[likely]]", "if (now.is() != unlisted) [[likely]]"),
+    (OWNED, "a late one is not looked for", "    while (highest < n && ", "    while (false && highest < n && "),
+    (OWNED, "a row over another's", "if (rows_[r].cas(row, fresh.get(), order::release, order::acquire)) row = fresh.release();", "rows_[r].store(row = fresh.release(), order::release);"),
+    (OWNED, "changes do not count", "    seen.backends += now.version();\n", ""),
+]
+
 SLEEPERS = "polder/ds/parts/sleepers.hpp"
 BREAKS += [
     (SLEEPERS, "no fence before the look for who waits", "    fence(order::seq_cst);\n    if", "    if"),
@@ -523,6 +536,9 @@ SURVIVES = {
         "survives: needed when a helper answers a second request while a third thread looks at the first, more than a model takes",
     ("polder/ds/queue/mpsc_list.hpp", "insert, order 1: acq_rel -> relaxed"):
         "survives: the null of the node before is stored when it is made, and the model checker takes stores as they are executed",
+    (OWNED, "changes do not count"):
+        "survives: the numbers change too when a backend comes or goes, unless another's has grown by as much as that one's was: "
+        "that takes six turns between who gets and who puts",
     (HELPED_LIST, "taken, order 1: acq_rel -> relaxed"): LET_GO,
     (HELPED_LIST, "help_enqueue, order 1: acquire -> relaxed"): ERAS_ALONE,
     (HELPED_LIST, "help_enqueue, order 2: acquire -> relaxed"): ERAS_ALONE,

@@ -67,7 +67,7 @@ class owned_backends {
   // there is no fresh one either. Throws std::bad_alloc.
   Backend* own(number n, std::unique_ptr<Backend>& fresh) {
     place& p = made(n);
-    const state now = p.now.load(order::acquire);  // sync: backend-unlisted
+    const state now = p.now.load(order::relaxed);
     if (now.is() == owned) [[likely]]
       return p.backend.load(order::relaxed);
     if (p.backend.load(order::relaxed) == nullptr) {
@@ -102,7 +102,7 @@ class owned_backends {
       }
     }
     return Scan::over([&](tally& seen) -> std::optional<kept> {
-      const number highest = highest_.load(order::acquire);  // sync: backend-owned
+      const number highest = highest_.load(order::relaxed);
       if (highest == 0) return std::nullopt;
       const number first = number(draw(highest)) + 1;
       number i = first;
@@ -144,7 +144,7 @@ class owned_backends {
   struct place {
     // now — the state. Written by the steps of the drawing, each by a CAS but the owner's end; read by who puts, gets or ends.
     //   order  backend-owned: who sees a backend listed sees it whole
-    //          backend-unlisted: who finds it unlisted, or takes it up, knows of all gets that emptied it
+    //          backend-unlisted: who finds it unlisted knows of all gets that emptied it
     //   ABA    versions
     atomic<state> now;
     // Written by the thread that has the number, once, before it is first listed; read by all.
@@ -152,11 +152,10 @@ class owned_backends {
   };
 
   POLDER_NOINLINE void take_up(number n, place& p, state now) noexcept {
-    while (!p.now.cas(now, now.then(owned), order::acq_rel,
-                      order::acquire)) {  // sync: backend-owned, backend-unlisted
+    while (!p.now.cas(now, now.then(owned), order::release, order::relaxed)) {  // sync: backend-owned
     }
     number highest = highest_.load(order::relaxed);
-    while (highest < n && !highest_.cas(highest, n, order::release, order::relaxed)) {  // sync: backend-owned
+    while (highest < n && !highest_.cas(highest, n, order::relaxed, order::relaxed)) {
     }
   }
 
@@ -168,7 +167,7 @@ class owned_backends {
       // If the step fails, its owner's successor was faster, or another who gets: the next pass sees another version.
       state as_seen = now;
       if (now.is() == left &&
-          p.now.cas(as_seen, now.then(unlisted), order::acq_rel, order::relaxed)) {  // sync: backend-unlisted
+          p.now.cas(as_seen, now.then(unlisted), order::release, order::relaxed)) {  // sync: backend-unlisted
         now = now.then(unlisted);
       } else {
         seen.numbers += number;
@@ -189,11 +188,12 @@ class owned_backends {
     const unsigned r = row_of(n);
     place* row = nullptr;
     std::unique_ptr<place[]> fresh(new place[size_of(r)]);
-    if (rows_[r].cas(row, fresh.get(), order::acq_rel, order::acquire)) row = fresh.release();  // sync: owned-row
+    if (rows_[r].cas(row, fresh.get(), order::release, order::acquire)) row = fresh.release();  // sync: owned-row
     return row[n - first_of(r)];
   }
 
-  // The highest number that ever owned one. Raised by new owners after their place is owned; read by who gets.
+  // The highest number that ever owned one. Raised by new owners after their place is owned; read by who gets. In any order:
+  // who knows of a put knows that its thread found or made the number so high.
   alignas(false_sharing_range) atomic<number> highest_{0};
   // rows_: made by who needs one, by CAS from null; owned-row: its places are whole.
   atomic<place*> rows_[rows];
