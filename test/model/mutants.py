@@ -484,6 +484,8 @@ SURVIVES = {
         "survives, and may: who walks away has left, which released; it has touched nothing since",
     (GATE, "try_claim, order 1: acquire -> relaxed"):
         "survives, and may: the heavy fence that follows is an acquire fence; the order is there for the reader",
+    (SLOT, "wait, order 1: acquire -> relaxed"):
+        "survives, and may: who leaves has met nobody; compilers want no failure order above the success's",
     (ELIMINATION, "give, order 4: acquire -> relaxed"):
         "survives, and may: who withdraws has got nothing; compilers want no failure order above the success's",
     (QUEUE, "head passes tail"): HELD,
@@ -515,6 +517,8 @@ SURVIVES = {
         "survives, and may: it is is_empty's; the fence in the retire that follows is an acquire fence",
     (MICHAEL, "remove_empty, order 1: acquire -> relaxed"):
         "survives: needed when the descriptor is in its next life and goes on to the list, more steps than a model takes",
+    (MICHAEL, "update_active, order 6: acquire -> relaxed"):
+        "survives, and may: what is popped was acquired when the anchor was read; compilers want no failure order above it",
     (SEGMENT_STACK, "takes from under another"):
         "survives, and may: a pop that read top takes effect then; the look is the paper's, and says when plainly",
     ("polder/sync/index_stack.hpp", "pop, order 2: acquire -> relaxed"):

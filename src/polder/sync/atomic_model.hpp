@@ -147,7 +147,7 @@ class atomic {
     word seen = in(expected);
     const bool swapped = value_.compare_exchange(rl::bool_t<false>(), seen, in(desired), rl_order(success),
                                                  rl_order(stronger ? order::relaxed : failure), model::info(at));
-    if (!swapped && stronger) fence(order::acquire, at);
+    if (!swapped && stronger) rl::atomic_thread_fence(rl::mo_acquire, model::info(at));
     expected = out(seen);
     return swapped;
   }

@@ -44,7 +44,7 @@ class double_word {
     const bool stronger = failure == order::acquire && (success == order::relaxed || success == order::release);
     const bool swapped = value_.compare_exchange(rl::bool_t<false>(), expected, desired, rl_order(success),
                                                  rl_order(stronger ? order::relaxed : failure), model::info(at));
-    if (!swapped && stronger) fence(order::acquire, at);
+    if (!swapped && stronger) rl::atomic_thread_fence(rl::mo_acquire, model::info(at));
     return swapped;
   }
 
