@@ -272,6 +272,17 @@ struct never_seen : rl::test_suite<never_seen<S>, 1>, world<polder::ds::atomic_c
   }
 };
 
+// What was put at a side stands further out there than all that was put at the other, however early, in whichever thread's lanes.
+struct near_first : rl::test_suite<near_first, 1>, world<polder::ds::atomic_clock> {
+  void thread(unsigned) {
+    for (const unsigned far : {0u, 1u}) {
+      put(0, far, side::right, 1);
+      put(0, 1 - far, side::left, 2);
+      POLDER_MODEL_CHECK(get(0, side::left) == 2 && get(0, side::left) == 1);
+    }
+  }
+};
+
 template <class Clock>
 bool with(const char* stack, const char* queue) {
   using namespace polder::model;
@@ -298,6 +309,7 @@ int main() {
       {.title = "ts deque, from the right: one move", .how = search::bounded, .floor = 100, .switches = 2});
   ok &= passes<never_seen<side::left>>({.title = "ts deque, from the left: never seen", .executions = 1});
   ok &= passes<never_seen<side::right>>({.title = "ts deque, from the right: never seen", .executions = 1});
+  ok &= passes<near_first>({.title = "ts deque: near first", .executions = 1});
   ok &= with<polder::ds::atomic_clock>("ts deque, counter: one side", "ts deque, counter: across");
   ok &= with<polder::ds::cas_clock>("ts deque, CAS: one side", "ts deque, CAS: across");
   ok &= with<polder::ds::stutter_clock>("ts deque, stutter: one side", "ts deque, stutter: across");
