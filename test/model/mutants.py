@@ -146,7 +146,7 @@ BREAKS += [
     (REQUEST, "the helper does not look at the clock again", "if (clock.now() == now) {", "if (true) {"),
     (REQUEST, "over before the slot has it", "        slot.publish(a.lived.load(order::relaxed));\n", "        over();\n        slot.publish(a.lived.load(order::relaxed));\n"),
     (REQUEST, "what the source lies in is not published", "    aid.source.cover(from, to);\n", ""),
-    (REQUEST, "no fence after the span", "    fence(order::seq_cst);  // sync: source-covered: store of the span, load of the request; see above\n", ""),
+    (REQUEST, "no fence after the span", "    fence(order::seq_cst);  // sync: source-covered, era-left: store of the span, load of the request; see above\n", ""),
     (REQUEST, "reads though the request may be over", "still = state_.load(order::relaxed) == request; still;", "still = true; still;"),
     (REQUEST, "answers by a store", "state_.cas(expected, request - asked + first_answer + n, order::release, order::relaxed);", "(void)expected, state_.store(request - asked + first_answer + n, order::release);"),
     (REQUEST, "no look at answers", "return is_answer(state) ? at(cell(state)).lived.load(order::acquire) : no_era;", "return (void)at, (void)state, no_era;"),
@@ -536,8 +536,6 @@ SURVIVES = {
     (REQUEST, "help, order 3: acquire -> relaxed"): COVERED,
     (REQUEST, "help, order 4: acquire -> relaxed"): COVERED,
     (REQUEST, "help, order 5: acquire -> relaxed"): COVERED,
-    (REQUEST, "help, order 7: release -> relaxed"):
-        "survives: needed when a helper answers a second request while a third thread looks at the first, more than a model takes",
     ("polder/ds/queue/mpsc_list.hpp", "insert, order 1: acq_rel -> relaxed"):
         "survives: the null of the node before is stored when it is made, and the model checker takes stores as they are executed",
     (OWNED, "changes do not count"):

@@ -125,7 +125,7 @@ class era_request {
     const era from = from_.load(order::acquire);              // sync: request-over
     const era to = to_.load(order::acquire);                  // sync: request-over
     aid.source.cover(from, to);
-    fence(order::seq_cst);  // sync: source-covered: store of the span, load of the request; see above
+    fence(order::seq_cst);  // sync: source-covered, era-left: store of the span, load of the request; see above
     // Still open: so all four were this request's, and the object in which the source lies stays.
     for (bool still = state_.load(order::relaxed) == request; still;) {
       const era now = clock.now();
@@ -134,7 +134,7 @@ class era_request {
       const word seen = read(source);
       if (clock.now() == now) {
         mine.seen.store(seen, order::relaxed);
-        mine.lived.store(now, order::release);  // sync: era-left
+        mine.lived.store(now, order::relaxed);  // the fence released what `asked` told of the asker's slots
         word expected = request;
         state_.cas(expected, request - asked + first_answer + n, order::release, order::relaxed);  // sync: answered
         break;

@@ -2,6 +2,8 @@
 // not freed; nor is the object in which a helper reads, though the reader has gone on.
 #include <polder/smr/era/era_request.hpp>
 
+#include <source_location>
+
 #include "explore.hpp"
 #include "model_fences.hpp"
 
@@ -22,9 +24,22 @@ using word = era_request::word;
 
 constexpr unsigned most = 3;  // threads
 
+// Threads that take turns: what one did before another's turn is done, but nothing tells that other.
+struct turns {
+  unsigned stage = 0;
+  void over() { ++stage; }
+  void wait(unsigned n) const {
+    while (stage < n) rl::yield(1, polder::model::info(std::source_location::current()));
+  }
+};
+
 struct cells {
   era_request::answer of[most];
-  const era_request::answer& at(unsigned n) const { return of[n]; }
+  turns* stall = nullptr;  // who looks has seen that there is an answer, and then waits
+  const era_request::answer& at(unsigned n) const {
+    if (stall != nullptr && rl::ctx().current_thread() == 2) stall->over(), stall->wait(5);
+    return of[n];
+  }
 };
 
 struct member {
@@ -256,6 +271,51 @@ struct asker_asks_off : rl::test_suite<asker_asks_off, 3>, world {
   }
 };
 
+// Who looks has seen that a request is answered when another answers the next one in the same cell: the era that it then reads says
+// nothing of the first, which the asker's slot has taken over.
+struct answered_again : rl::test_suite<answered_again, 3>, world {
+  struct place : link {
+    turns* waits = nullptr;
+    unsigned until = 0;
+  };
+  place first, second;
+  turns t;
+  static word read_late(const void* source) {
+    const place& p = *static_cast<const place*>(static_cast<const link*>(source));
+    if (rl::ctx().current_thread() == 0) p.waits->over(), p.waits->wait(p.until);
+    return p.to.load(order::acquire);
+  }
+  void before() {
+    start();
+    first.to.store(1, order::relaxed);
+    second.to.store(2, order::relaxed);
+    first.waits = second.waits = members[0].seat.answers.stall = &t;
+    first.until = 3;
+    second.until = 5;
+  }
+  void thread(unsigned self) {
+    if (self == 0) {
+      const word seen = ask(0, 0, first, no_era, no_era, read_late);
+      ask(0, 1, second, no_era, no_era, read_late);
+      look_at(seen);
+      members[0].seat.slots[1].clear();
+      members[0].seat.slots[0].clear();
+    } else if (self == 1) {
+      t.wait(1);
+      help(1);
+      t.over();
+      t.wait(4);
+      clock.tick();
+      help(1);
+      t.over();
+    } else {
+      t.wait(2);
+      replace(first, 3);
+      t.stage = 5;
+    }
+  }
+};
+
 // That all this is reached: of some reader's word it is not true that itself has read it.
 struct nobody_is_answered : rl::test_suite<nobody_is_answered, 2>, world {
   void before() { start(); }
@@ -291,6 +351,7 @@ int main() {
     if (w == polder::model::membarrier_world::systemwide)
       ok &= passes<asker_asks_off>(
           {.title = "requests: asker asks off", .how = search::bounded, .floor = 1000, .switches = 3, .world = w});
+    ok &= passes<answered_again>({.title = "requests: answered again", .executions = 5'000, .world = w});
     ok &= must_fail<nobody_is_answered>({.title = "requests: nobody is answered", .world = w});
   }
   return ok ? 0 : 1;
