@@ -452,6 +452,9 @@ COVERED = "survives, and may: the seq_cst fence that follows is an acquire fence
 HELD = "survives: who left that behind is still inside and keeps the node; it takes regions that end while others last"
 THIRD_THREADS = ("survives: the looks of a thread that did not pass the barrier itself. The model's light fence orders them in one "
                  "world, its barrier in the other; what the kernel and the processor have does neither")
+COME_AND_GONE = ("survives: needed by the empty answer when a segment came and went above the bottom one, while a put into that and a take "
+                 "from it stalled: who removed it has seen the put, and who sees the bottom on top again must not miss it in the "
+                 "second look. More threads than a model takes")
 ONE_ORDER = ("survives, and so it does when all that have this reason are weakened at once: the argument for the threshold counts "
              "steps of all threads in one order, which takes more misses than a model takes")
 COVERED_ALONE = ("survives alone: other seq_cst steps of the same call cover it. Weakened together with all that have the reason "
@@ -519,6 +522,8 @@ SURVIVES = {
         "survives: needed when the descriptor is in its next life and goes on to the list, more steps than a model takes",
     (MICHAEL, "update_active, order 6: acquire -> relaxed"):
         "survives, and may: what is popped was acquired when the anchor was read; compilers want no failure order above it",
+    (SEGMENT_STACK, "get, order 2: acquire -> relaxed"): COME_AND_GONE,
+    (SEGMENT_STACK, "get, order 3: acq_rel -> relaxed"): COME_AND_GONE,
     (SEGMENT_STACK, "takes from under another"):
         "survives, and may: a pop that read top takes effect then; the look is the paper's, and says when plainly",
     ("polder/sync/index_stack.hpp", "pop, order 2: acquire -> relaxed"):
