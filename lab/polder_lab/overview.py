@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from rich.console import Console
-from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -44,10 +43,7 @@ def mean(rows: Sequence[RowOutcome], heap: str, metric: str) -> str:
 
 
 def show(outcome: Outcome, console: Console) -> None:
-    """As wide as it is: what does not fit into a line is no table."""
-    grid = make(outcome)
-    width = Measurement.get(console, console.options.update(max_width=1000), grid).maximum
-    Console(highlight=False, width=max(console.width, width)).print(grid)
+    table.show_whole(make(outcome), console)
     console.print(LEGEND, style="dim", width=100)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -30,6 +31,12 @@ class Sheet:
     heads: list[str]
     lines: list[Line] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+
+def show_whole(grid: Table, console: Console) -> None:
+    """As wide as it is: what does not fit into a line is no table."""
+    width = Measurement.get(console, console.options.update(max_width=1000), grid).maximum
+    Console(highlight=False, width=max(console.width, width)).print(grid)
 
 
 def seconds(cell: Cell) -> str:

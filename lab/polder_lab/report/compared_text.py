@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from rich.console import Console
-from rich.measure import Measurement
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -26,10 +25,8 @@ def show(file: Path, console: Console) -> None:
     for comparison in comparisons(view_of(read([file]))):
         shown = [one for one in comparison.tables if one.measure.key in comparison.shown]
         for one in shown:
-            grid = make(one)
-            width = Measurement.get(console, console.options.update(max_width=1000), grid).maximum
             console.print(f"\n{comparison.title}: {one.measure.title.lower()}", style="bold", soft_wrap=True)
-            Console(highlight=False, width=max(console.width, width)).print(grid)
+            table.show_whole(make(one), console)
     console.print(f"\n{LEGEND}", style="dim", width=100)
 
 

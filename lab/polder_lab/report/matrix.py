@@ -93,8 +93,8 @@ PEERS = frozenset({"peer", "system"})  # kinds of subjects: what was there befor
 
 def bases(view: View) -> list[str]:
     """What ratios are to."""
-    peers = [one for one in view.records.subjects if one.kind == "peer" and one.name in view.names]
-    return [BEST, *([BEST_PEER] if 0 < len(peers) < len(view.names) - 1 else []), *([SYSTEM] if SYSTEM in view.names else [])]
+    kinds = {one.kind for one in view.records.subjects if one.name in view.names}
+    return [BEST, *([BEST_PEER] if "peer" in kinds and kinds - PEERS else []), *([SYSTEM] if SYSTEM in view.names else [])]
 
 
 def anchor(family: str) -> str:

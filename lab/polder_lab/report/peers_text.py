@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from rich.console import Console
-from rich.measure import Measurement
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -30,9 +29,8 @@ def show(file: Path, console: Console) -> None:
         if found is None:
             continue
         grid = make(found, own)
-        width = Measurement.get(console, console.options.update(max_width=1000), grid).maximum
         console.print(f"\n{measure.title}, {found.explained}", style="bold", soft_wrap=True)
-        Console(highlight=False, width=max(console.width, width)).print(grid)
+        table.show_whole(grid, console)
     console.print(f"\n{LEGEND}", style="dim", width=100)
 
 
