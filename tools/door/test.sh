@@ -97,15 +97,16 @@ in_preset() {
 }
 
 # targets_of PRESET TEST…: a few tests need their own programs and the heaps; a test without a program of its own, or
-# many tests, need everything.
+# many programs, need everything.
 targets_of() {
   preset=$1
   shift
   targets="polder_heaps"
+  set -- $(printf '%s\n' "$@" | sed 's/@.*//' | LC_ALL=C sort -u)  # the parts of a test, or its heaps, share a program
   if [ $# -gt 12 ]; then echo all; return 0; fi
   for name in "$@"; do
-    if ! grep -q "^build test\.${name%@*}: phony" "$root/build/$preset/build.ninja"; then echo all; return 0; fi
-    targets="$targets test.${name%@*}"
+    if ! grep -q "^build test\.$name: phony" "$root/build/$preset/build.ninja"; then echo all; return 0; fi
+    targets="$targets test.$name"
   done
   grep -q '^build polder_heaps: phony' "$root/build/$preset/build.ninja" || targets=${targets#polder_heaps }
   printf '%s\n' $targets | LC_ALL=C sort -u
