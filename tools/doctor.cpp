@@ -153,8 +153,8 @@ void huge_pages() {
   std::string line = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
   std::string mode = line.empty() ? "not in this kernel" : chosen(line);
   report(mode == "always" ? verdict::worth_knowing : verdict::good, "huge pages (THP)", mode,
-         mode == "always" ? "the arena asks for none, unless the option thp=madvise or thp=on says otherwise"
-                          : "none are asked for, unless the option thp=madvise or thp=on says so");
+         mode == "never" || line.empty() ? "none can be had; a heap that grows is faulted in page by page"
+                                         : "asked for where the heap is large and dense; thp=off: nowhere");
 }
 
 void system_calls() {

@@ -58,8 +58,8 @@ int main(int argc, char** argv) {
   }
   for (const char* right :
        {"", "arena_size=0", "arena_size=64G", "arena_size=256M", "decay_ms=0", "decay_ms=100000", "release=free",
-        "release=dontneed", "thp=off", "thp=madvise", "thp=on", "numa=off", "numa=on", "populate=0", "populate=1",
-        "verbose=0", "stats=0", "decay_ms=10,thp=off,populate=0"}) {
+        "release=dontneed", "thp=off", "thp=madvise", "thp=on", "thp=large", "numa=off", "numa=on", "populate=0",
+        "populate=1", "verbose=0", "stats=0", "decay_ms=10,thp=off,populate=0"}) {
     const auto r = with(right);
     tally.check(r.exited(0) && r.out == "ran\n" && r.err.empty(),
                 std::string("POLDER_OPTIONS=") + right + " must do its work in silence", r);

@@ -13,8 +13,9 @@ enum class release_policy : std::uint8_t {
   dontneed,
   free
 };  // MADV_DONTNEED shows in RSS at once; MADV_FREE is cheaper
-enum class thp_policy : std::uint8_t { off, madvise, on };  // transparent huge pages for the arena
-enum class numa_policy : std::uint8_t { off, on };          // a thread's blocks lie on its node
+// Transparent huge pages for the arena: refused, left to the system, asked for, asked for where a heap is large and dense.
+enum class thp_policy : std::uint8_t { off, madvise, on, large };
+enum class numa_policy : std::uint8_t { off, on };  // a thread's blocks lie on its node
 
 inline constexpr std::size_t longest_file = 200;
 
@@ -23,7 +24,7 @@ struct options {
   std::size_t page_size = 0;      // bytes; 0: what the system says; a test may ask for a larger power of two
   std::uint32_t decay_ms = 1000;  // how long freed memory stays before it is returned; 0: at once
   release_policy release = release_policy::dontneed;
-  thp_policy thp = thp_policy::off;
+  thp_policy thp = thp_policy::large;
   numa_policy numa = numa_policy::off;
   bool populate = true;                                 // prefault classes that grow
   bool verbose = false;                                 // one line at start with the effective options

@@ -54,9 +54,9 @@ bool read_word(text value, const text (&words)[n], E& into) {
   return true;
 }
 
-constexpr text release_words[] = {"dontneed", "free"};  // as release_policy counts
-constexpr text thp_words[] = {"off", "madvise", "on"};  // as thp_policy counts
-constexpr text numa_words[] = {"off", "on"};            // as numa_policy counts
+constexpr text release_words[] = {"dontneed", "free"};           // as release_policy counts
+constexpr text thp_words[] = {"off", "madvise", "on", "large"};  // as thp_policy counts
+constexpr text numa_words[] = {"off", "on"};                     // as numa_policy counts
 constexpr text size_form = "a number of bytes, K, M, G or T";
 constexpr text switch_form = "0 or 1";
 
@@ -169,7 +169,7 @@ constinit const option_key option_keys[12] = {
     {"release", "dontneed or free",
      [](text v, options& o) noexcept { return read_word(v, release_words, o.release); },
      [](out& to, const options& o) noexcept { to << release_words[unsigned(o.release)]; }},
-    {"thp", "off, madvise or on",
+    {"thp", "off, madvise, on or large",
      [](text v, options& o) noexcept { return read_word(v, thp_words, o.thp); },
      [](out& to, const options& o) noexcept { to << thp_words[unsigned(o.thp)]; }},
     {"numa", "off or on",

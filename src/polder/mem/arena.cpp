@@ -60,11 +60,8 @@ arena::reservation arena::reserve(std::size_t front, std::size_t wanted, std::si
     if (!r.start) continue;
     if (page > os::page_size() && !is_aligned(address(r.start), page)) {  // a test's larger page: align by hand
       os::unmap(r.start, r.bytes);
-      auto* wide = static_cast<std::byte*>(os::reserve(r.bytes + page));
-      if (!wide) continue;
-      r.start = at_address(align_up(address(wide), page));
-      if (r.start != wide) os::unmap(wide, std::size_t(r.start - wide));
-      os::unmap(r.start + r.bytes, std::size_t(wide + page - r.start));
+      r.start = static_cast<std::byte*>(os::reserve_aligned(r.bytes, page));
+      if (!r.start) continue;
     }
     // A debugger dumps what has no access too. What is committed is put back in, range by range.
     os::keep_in_core_dumps(r.start, r.bytes, false);
@@ -93,8 +90,8 @@ bool arena::commit_tables(chunk_number first, chunk_number last) noexcept {
          commit_range(words_ + from, words_ + to, page_) && commit_range(spans_ + from, spans_ + to, page_);
 }
 
-bool arena::open_more(unsigned n, site s) noexcept {
-  return open_main(n, s) || (n <= grains_per_chunk && open_extra(n, s));
+bool arena::open_more(unsigned n, site s, bool huge) noexcept {
+  return open_main(n, s, huge) || (n <= grains_per_chunk && open_extra(n, s));
 }
 
 // Whatever the kernel says: where it refuses, the thread that touches a page first decides, which is mostly one of the site's.
@@ -102,7 +99,7 @@ static void bind_to(site s, std::byte* p, std::size_t bytes) {
   if (s != no_site) static_cast<void>(os::bind(p, bytes, node_of_site(s)));
 }
 
-bool arena::open_main(unsigned n, site s) noexcept {
+bool arena::open_main(unsigned n, site s, bool huge) noexcept {
   chunk_number open = main_open_.load(order::acquire);  // sync: chunk-open
   if (open >= main_chunks_) return false;
   // One chunk at first, a quarter of the heap later, 64 MiB at most: few system calls, little charged in advance.
@@ -126,6 +123,11 @@ bool arena::open_main(unsigned n, site s) noexcept {
       std::byte* const p = base_ + std::size_t{c} * chunk_size;
       bind_to(known, p, c + 1 < last ? chunk_size : std::size_t(base_ + end - p));
     }
+    if (huge && !os::advise_huge_pages(from, std::size_t(base_ + end - from), true)) {
+      no_huge_pages_.store(true, order::relaxed);
+      huge = false;
+    }
+    for (chunk_number c = open; huge && c < last; ++c) chunks_[c].huge.store(true, order::relaxed);
     // Both are the same for every opener: grain 0 ends lists, and the last chunk may be short.
     if (open == 0) static_cast<void>(chunks_[0].taken.try_take_at(0, 1));
     const unsigned short_by = unsigned((std::size_t{last} * chunk_size - end) >> grain_shift);

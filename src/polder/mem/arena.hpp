@@ -43,6 +43,11 @@ struct alignas(cache_line) chunk {
   //   order       relaxed: both edges publish it, and a stale one sends a searcher past the chunk, never astray
   //   ABA         only an extra chunk has a second one, and nobody has its grains in between
   atomic<mem::site> site;
+  // huge — its memory comes in huge pages: a first touch of either half brings all of it in.
+  //   written by  who opens it, in the main arena
+  //   read by     searchers
+  //   order       relaxed: it decides what is tried first, never whether something is found
+  atomic<bool> huge;
   // ---- extra chunks only; null and 0 in the main arena
   atomic<std::byte*> base;      // of its grains, once they are there
   plain<std::byte*> mapping;    // what was mapped for it, one grain longer than its grains, to align them
@@ -113,7 +118,11 @@ class arena {
 
   // Makes room for a run of n grains on site s: opens the next chunk, or several when the heap is large or n is. Beyond the
   // main arena n <= grains_per_chunk. Another thread may have been faster, and for another site. False: the system refuses.
-  bool open_more(unsigned n, site s = no_site) noexcept;
+  // `huge`: ask for huge pages.
+  bool open_more(unsigned n, site s = no_site, bool huge = false) noexcept;
+
+  // The system has refused huge pages once, so nobody need ask again.
+  bool no_huge_pages() const { return no_huge_pages_.load(order::relaxed); }
 
   // Gives the address space of an extra chunk back, all of whose grains the caller has taken. Its number is used again.
   // False: the system refuses; the chunk is as it was, and its grains are still the caller's.
@@ -125,7 +134,7 @@ class arena {
 
  private:
   bool commit_tables(chunk_number first, chunk_number last) noexcept;
-  bool open_main(unsigned n, site s) noexcept;
+  bool open_main(unsigned n, site s, bool huge) noexcept;
   bool open_extra(unsigned n, site s) noexcept;
   chunk_number number_for_extra() noexcept;
 
@@ -148,6 +157,7 @@ class arena {
   //   ABA         monotonic
   alignas(false_sharing_range) atomic<chunk_number> main_open_;
   atomic<chunk_number> extra_open_;
+  atomic<bool> no_huge_pages_{};
   index_stack closed_;  // numbers of extra chunks without grains, each + 1
   radix_map map_;
 };

@@ -46,9 +46,18 @@ constexpr std::uint64_t starts_that_touch(std::uint64_t word, unsigned n) {
   return word;
 }
 
+// A huge page is worth having for memory that will be touched all over: runs, and spans where they are many for each
+// thread. What one of them leaves empty must be little of the heap.
+bool grain_pool::wants_huge_pages(unsigned n) const noexcept {
+  if (!huge_pages_ || arena_.no_huge_pages()) return false;
+  const std::size_t large = n > 1 ? 8 * MiB : 32 * MiB + threads_.load(order::relaxed) * (4 * MiB);
+  return arena_.main_open() * chunk_size >= large;
+}
+
 // Position of a run of n free grains in chunk c, now ours; run_bitmap::none if there is none.
 unsigned grain_pool::take_in(chunk_number c, unsigned n, want w) noexcept {
   chunk& k = arena_.chunk(c);
+  if (w == want::fitting && k.huge.load(order::relaxed) != wants_huge_pages(n)) return run_bitmap::none;
   for (;;) {
     const std::uint64_t dirty = w == want::any ? 0 : k.dirty.load(order::relaxed);
     const std::uint64_t open = ~k.taken.taken();
@@ -168,10 +177,10 @@ grain_pool::run grain_pool::take_short(unsigned n, chunk_number& hint, site s) n
     if (g == 0 && n > 1) g = take_dirty(n, want::dirty_in_part, hint, s);
     if (g != 0) return taken(g, n);
   }
-  const auto sweep = [&](chunk_number from, chunk_number to) -> grain {
+  const auto sweep = [&](chunk_number from, chunk_number to, want w) -> grain {
     for (chunk_number c = from; c < to; ++c) {
       if (!arena_.ready(c) || !suits(c, s)) continue;
-      const unsigned at = take_in(c, n, want::any);
+      const unsigned at = take_in(c, n, w);
       if (at == run_bitmap::none) continue;
       hint = c;
       return c * grains_per_chunk + at;
@@ -183,16 +192,16 @@ grain_pool::run grain_pool::take_short(unsigned n, chunk_number& hint, site s) n
     const chunk_number open = arena_.main_open();
     chunk_number from = lowest.load(order::relaxed);
     if (from > open) from = 0;
-    const grain g = sweep(from, open);
+    const grain g = sweep(from, open, want::fitting);
     // Only where n is the scale's own size does failure below mean that nobody of this scale is served there.
     if (std::has_single_bit(n)) lowest.cas(from, g != 0 ? chunk_of(g) : open, order::relaxed, order::relaxed);
     if (g != 0) return taken(g, n);
     const chunk_number extra = arena_.main_chunks();
-    if (const grain e = sweep(extra, extra + arena_.extra_open())) return taken(e, n);
-    if (!arena_.open_more(n, s)) break;
+    if (const grain e = sweep(extra, extra + arena_.extra_open(), want::any)) return taken(e, n);
+    if (!arena_.open_more(n, s, wants_huge_pages(n))) break;
   }
   // The system refuses more room. The hints may have hidden something: look everywhere before saying so.
-  if (const grain g = sweep(0, arena_.main_open())) return taken(g, n);
+  if (const grain g = sweep(0, arena_.main_open(), want::any)) return taken(g, n);
   return {};
 }
 
@@ -258,7 +267,9 @@ grain_pool::run grain_pool::take_long(unsigned n, site s) noexcept {
     }
     // Chunk by chunk, so that what is free at the end is part of it; but with a site enough at once, for between two calls
     // another thread may open one of another site.
-    if (open >= arena_.main_chunks() || !arena_.open_more(s == no_site ? grains_per_chunk : n, s)) return {};
+    if (open >= arena_.main_chunks() ||
+        !arena_.open_more(s == no_site ? grains_per_chunk : n, s, wants_huge_pages(n)))
+      return {};
   }
 }
 

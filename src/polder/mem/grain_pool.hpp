@@ -35,7 +35,11 @@ class grain_pool {
     bool zero = false;  // every byte reads as zero
   };
 
-  explicit grain_pool(arena& a) noexcept : arena_(a) {}
+  // huge_pages: ask for them where memory will be dense.
+  explicit grain_pool(arena& a, bool huge_pages = false) noexcept : arena_(a), huge_pages_(huge_pages) {}
+
+  // So many threads may take single grains, each for a span of every class and most of them nearly empty.
+  void expect(std::uint32_t threads) noexcept { threads_.store(threads, order::relaxed); }
 
   // Longest run: beyond, a mapping of its own costs little in comparison.
   static constexpr unsigned longest = 8 * grains_per_chunk;
@@ -77,10 +81,11 @@ class grain_pool {
   counts count() const noexcept;  // a snapshot that may be torn
 
  private:
-  enum class want { dirty, dirty_in_part, any };
+  enum class want { dirty, dirty_in_part, fitting, any };
   bool suits(chunk_number c, site s) const noexcept {
     return s == no_site || arena_.chunk(c).site.load(order::relaxed) == s;
   }
+  bool wants_huge_pages(unsigned n) const noexcept;
   unsigned take_in(chunk_number c, unsigned n, want w) noexcept;
   run take_short(unsigned n, chunk_number& hint, site s) noexcept;
   run take_long(unsigned n, site s) noexcept;
@@ -99,6 +104,8 @@ class grain_pool {
   bool for_each_dirty_chunk(chunk_number begin, F f) noexcept;
 
   arena& arena_;
+  bool huge_pages_;
+  atomic<std::uint32_t> threads_{};  // a figure to decide by
   // lowest_[s][k] — no chunk of site s below it has a run of 2^k free grains, as far as is known; none of any site, where
   // s is no_site. A hint.
   //   written by  searchers (upwards), givers (downwards)

@@ -30,8 +30,9 @@ bool all_zero(const std::byte* p, std::size_t n) {
 }
 
 struct pooled : fresh_arena {
-  explicit pooled(std::size_t chunks, chunk_number extra = 0) : fresh_arena(chunks * chunk_size, extra) {}
-  grain_pool pool{it};
+  explicit pooled(std::size_t chunks, chunk_number extra = 0, bool huge_pages = false)
+      : fresh_arena(chunks * chunk_size, extra), pool(it, huge_pages) {}
+  grain_pool pool;
   chunk_number hint = 0;
 
   run take(unsigned n) { return pool.take(n, hint); }
@@ -354,6 +355,81 @@ TEST(grain_pool, spare_memory_is_bounded_whatever_the_sizes_asked_for) {
         << i << ": " << now << " of " << dirty << ", allowed " << allowed;
     dirty = now;
   }
+}
+
+// ---- huge pages --------------------------------------------------------------------------------------------------------
+
+struct with_huge_pages : pooled {
+  explicit with_huge_pages(std::size_t chunks) : pooled(chunks, 0, true) {}
+  bool huge(grain g) const { return it.chunk(chunk_of(g)).huge.load(order::relaxed); }
+};
+
+bool kernel_has_huge_pages() {
+  void* const p = os::map(chunk_size);
+  const bool has = os::advise_huge_pages(p, chunk_size, true);
+  os::unmap(p, chunk_size);
+  return has;
+}
+
+TEST(grain_pool, runs_of_a_heap_beyond_8_MiB_lie_in_huge_pages_and_single_grains_do_not) {
+  if (!kernel_has_huge_pages()) GTEST_SKIP() << "no huge pages here";
+  with_huge_pages p(64);
+  p.pool.expect(1);
+  EXPECT_FALSE(p.huge(p.take(60).first));
+  for (int i = 0; i != 40; ++i) {
+    const bool small = p.it.main_open() * chunk_size < 8 * MiB;
+    const grain g = p.take(8).first;
+    ASSERT_NE(0u, g);
+    EXPECT_TRUE(small || p.huge(g)) << i;
+  }
+  for (int i = 0; i != 40; ++i) {
+    ASSERT_LT(p.it.main_open() * chunk_size, 36 * MiB);
+    EXPECT_FALSE(p.huge(p.take(1).first)) << i;
+  }
+}
+
+TEST(grain_pool, single_grains_of_a_heap_that_is_large_for_its_threads_lie_in_huge_pages) {
+  if (!kernel_has_huge_pages()) GTEST_SKIP() << "no huge pages here";
+  for (const unsigned threads : {1u, 20u}) {
+    with_huge_pages p(64);
+    p.pool.expect(threads);
+    bool any = false;
+    for (int i = 0; i != 63; ++i) {
+      const std::size_t opened = p.it.main_open() * chunk_size;
+      const grain g = p.take(1).first;
+      EXPECT_TRUE(!p.huge(g) || opened >= 32 * MiB + threads * 4 * MiB);
+      any |= p.huge(g);
+      for (int n = 1; n != 64; ++n) ASSERT_NE(0u, p.take(1).first);
+    }
+    EXPECT_TRUE(any);
+  }
+}
+
+// Neither kind is refused what only the other kind's chunks still have.
+TEST(grain_pool, every_grain_can_be_had_whichever_kind_is_asked_for_last) {
+  for (const unsigned last : {1u, 2u}) {
+    with_huge_pages p(8);
+    p.pool.expect(1000);
+    while (p.it.main_open() < 8) ASSERT_NE(0u, p.take(3 - last).first);
+    std::size_t had = p.pool.count().taken;
+    while (p.take(last).first != 0) had += last;
+    EXPECT_GE(had + 16 * (last - 1), 8 * grains_per_chunk - 1) << last;
+    EXPECT_TRUE(p.counts_right());
+  }
+}
+
+TEST(grain_pool, a_kernel_without_huge_pages_is_asked_once) {
+  if (const char* why = os::lacks_filters()) GTEST_SKIP() << why;
+  EXPECT_EQ(os::fine, os::forked([] {
+              with_huge_pages p(64);
+              if (!os::answer(SYS_madvise, EINVAL)) return 1;
+              for (int i = 0; i != 100; ++i)
+                if (p.take(16).first == 0) return 2;
+              if (!p.it.no_huge_pages()) return 3;
+              for (chunk_number c = 0; c != p.it.main_open(); ++c)
+                if (p.it.chunk(c).huge.load(order::relaxed)) return 4;
+              return p.it.main_open() > 40 ? 5 : 0;
+            }));
 }
 
 TEST(grain_pool, a_kernel_that_only_says_it_dropped_the_pages_is_found_out) {

@@ -142,13 +142,16 @@ std::byte* huge_blocks::resize(std::uint32_t number, const void* p, std::size_t 
   // What fits and fills most of the mapping stays as it is: a block that grew has room to grow on.
   if (bytes <= old && bytes > old - old / 4) return r.asked.set(asked), at_address(address(p));
   std::byte* base = r.base.get();
+  const bool in_huge_pages = huge_pages_ && bytes >= worth_huge_pages;
   if (!os::resize(base, old, bytes)) {
     // The new place is ours, and known to the map, before the pages go there: an address that is given up first may be
     // another thread's block a moment later.
     // A block that grows will grow again: an eighth more address space, which costs nothing until it is touched.
     const std::size_t exact = bytes;
     bytes += bytes > old ? align_up(bytes / 8, page_) : 0;
-    base = static_cast<std::byte*>(os::reserve(bytes));
+    if (in_huge_pages)
+      base = static_cast<std::byte*>(os::reserve_aligned(bytes, huge_page));  // so that whole ones can move
+    else base = static_cast<std::byte*>(os::reserve(bytes));
     if (!base) base = static_cast<std::byte*>(os::reserve(bytes = exact));
     if (!base) return nullptr;
     if (!map_.store(address(base) + before, radix_map::huge_mark | number)) return os::unmap(base, bytes), nullptr;
@@ -162,6 +165,7 @@ std::byte* huge_blocks::resize(std::uint32_t number, const void* p, std::size_t 
     r.base.set(base);
     r.user.store(address(base) + before, order::release);  // sync: huge-user
   }
+  if (in_huge_pages && old < worth_huge_pages) os::advise_huge_pages(base, bytes, true);
   r.bytes.set(bytes);
   r.asked.set(asked);
   count_live(bytes - old);

@@ -27,9 +27,10 @@ class huge_blocks {
   // Bytes of zeroed memory, aligned to a cache line, for the directory of records; not touched before it is used.
   static constexpr std::size_t directory_bytes = 1024 * sizeof(void*);
 
-  // `map` may hold other values beside: those of huge blocks are marked. Lengths are multiples of `page`.
-  huge_blocks(radix_map& map, std::size_t page, std::byte* directory) noexcept
-      : map_(map), page_(page), records_(directory) {}
+  // `map` may hold other values beside: those of huge blocks are marked. Lengths are multiples of `page`. huge_pages: ask
+  // for them where a block has grown past `worth_huge_pages`, for then it is written from end to end.
+  huge_blocks(radix_map& map, std::size_t page, std::byte* directory, bool huge_pages = false) noexcept
+      : map_(map), page_(page), huge_pages_(huge_pages), records_(directory) {}
 
   // At least n bytes at a multiple of `alignment`; null when the system refuses.
   block_info take(std::size_t n, std::size_t alignment) noexcept;
@@ -65,6 +66,9 @@ class huge_blocks {
 
   // Freed mappings beyond this many bytes are unmapped at once.
   static constexpr std::size_t cache_bytes = 32 * MiB;
+
+  static constexpr std::size_t huge_page = 2 * MiB;
+  static constexpr std::size_t worth_huge_pages = 4 * MiB;
 
   std::size_t live_bytes() const noexcept { return live_.load(order::relaxed); }
   std::size_t peak_bytes() const noexcept { return peak_.load(order::relaxed); }  // live ones
@@ -103,6 +107,7 @@ class huge_blocks {
 
   radix_map& map_;
   std::size_t page_;
+  bool huge_pages_;
   record_table<record, 1024, directory_bytes / sizeof(void*)> records_;  // 2^20 huge blocks at a time
   index_stack free_numbers_;
   index_stack stuck_;  // numbers of mappings that the system would not take back: empty of pages, used first

@@ -237,6 +237,32 @@ TEST(huge_blocks, resize_keeps_the_contents_wherever_it_goes) {
   EXPECT_TRUE(h.free(p));
 }
 
+TEST(huge_blocks, a_block_that_grows_where_it_may_have_huge_pages_moves_to_a_multiple_of_one) {
+  huge h;
+  huge_blocks blocks{h.it.map(), h.it.page(), h.directory(), true};
+  std::byte* p = blocks.take(2 * MiB, 16).p;
+  ASSERT_NE(nullptr, p);
+  std::memset(p, 7, 2 * MiB);
+  for (std::size_t n = 4 * MiB; n <= 64 * MiB; n *= 2) {
+    const std::size_t had = blocks.usable(blocks.find(p));
+    void* const behind =
+        ::mmap(p + had, h.it.page(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    std::byte* const q = blocks.resize(blocks.find(p), p, n);  // so not where it is
+    ASSERT_NE(nullptr, q);
+    ASSERT_NE(p, q);
+    EXPECT_TRUE(is_aligned(address(q), 2 * MiB));
+    EXPECT_EQ(std::byte{7}, q[n / 2 - 1]);
+    EXPECT_EQ(std::byte{0}, q[n / 2]);
+    EXPECT_EQ(blocks.usable(blocks.find(q)), blocks.live_bytes());
+    std::memset(q, 7, n);
+    if (behind != MAP_FAILED) ::munmap(behind, h.it.page());
+    EXPECT_FALSE(mapped(p));
+    p = q;
+  }
+  EXPECT_TRUE(blocks.give(blocks.find(p), p));
+  blocks.purge(true);
+}
+
 TEST(huge_blocks, an_aligned_block_is_resized_with_what_lies_before_it) {
   huge h;
   const block_info b = h.blocks.take(3 * MiB, 64 * MiB);

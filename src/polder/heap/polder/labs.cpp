@@ -23,13 +23,18 @@ core* core::create(const options& o) noexcept {
   return new (r.start) core(r, o);
 }
 
+// Where small pages are larger, a huge one is 32 MiB or more, which no block fills.
+static bool wants_huge_pages(const mem::arena::reservation& r, const options& o) {
+  return o.thp == thp_policy::large && r.page == 4 * KiB;
+}
+
 core::core(const mem::arena::reservation& r, const options& o) noexcept
     : options_(o),
       secret_(os::process_secret()),
       heavy_fences_(os::register_heavy_fence()),
       arena_(r, r.start + front::map_at),
-      grains_(arena_),
-      huge_(arena_.map(), r.page, r.start + front::huge_at),
+      grains_(arena_, wants_huge_pages(r, o)),
+      huge_(arena_.map(), r.page, r.start + front::huge_at, wants_huge_pages(r, o)),
       none_{},
       lab_blocks_(reinterpret_cast<atomic<lab*>*>(r.start + front::labs_at)) {
   options_.arena_size = r.arena_bytes;
@@ -63,7 +68,8 @@ lab* core::make_lab(mem::site s) noexcept {
       static_cast<void>(grains_.give(r.first, 1));
     }
   } while (!labs_.cas(number, number + 1, order::release, order::relaxed));  // sync: lab-counted
-  lab& l = lab_at(++number);
+  grains_.expect(++number);
+  lab& l = lab_at(number);
   l.base = arena_.base();
   l.secret = secret_;
   l.words = arena_.words();
