@@ -107,12 +107,14 @@ buffer* another(std::uint32_t session, std::uint32_t room, std::uint32_t tid) {
   return b;
 }
 
-// The calling thread's buffer, empty; null: there is none to be had.
+// The calling thread's buffer, empty but for what a handler has kept since the caller looked; null: there is none to be had.
 POLDER_NOINLINE buffer* prepare(std::uint32_t session) {
   const errno_keeper keep;
   const std::uint32_t room = state.events_a_thread.load(order::relaxed);
   mine.preparing = true;
   signal_fence();
+  const bool by_handler = mine.own != nullptr && mine.own->is_of(session);
+  if (by_handler) return mine.preparing = false, mine.own;
   if (mine.own != nullptr && mine.own->room() < room) {
     mine.own->abandon();
     mine.own = nullptr;
