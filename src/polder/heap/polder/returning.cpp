@@ -65,6 +65,12 @@ static std::size_t blocks_outside(const mem::span& s, unsigned cls) noexcept {
   return out < capacity ? out : capacity;
 }
 
+// The same for a run: its record may be a span's by now, whatever the word said.
+static std::size_t grains_outside(const mem::large_run& run) noexcept {
+  const std::size_t grains = glimpse(run.grains);
+  return grains < mem::grain_pool::longest ? grains : mem::grain_pool::longest;
+}
+
 // A snapshot, torn where threads work meanwhile.
 statistics core::read_statistics() const noexcept {
   statistics s;
@@ -76,9 +82,8 @@ statistics core::read_statistics() const noexcept {
         const std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
         const unsigned cls = mem::word::cls(w);
         if (cls == mem::word::large) {
-          const std::size_t bytes =
-              std::size_t{glimpse(reinterpret_cast<const mem::large_run&>(arena_.spans()[g]).grains)}
-              << mem::grain_shift;
+          const std::size_t bytes = grains_outside(reinterpret_cast<const mem::large_run&>(arena_.spans()[g]))
+                                    << mem::grain_shift;
           s.large += bytes;
           s.allocated += bytes;
           s.active += bytes;
