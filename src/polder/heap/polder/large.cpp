@@ -12,7 +12,6 @@ core::had core::allocate_large(lab& l, std::size_t n, std::size_t alignment) noe
   had h = try_large(l.hint, n, alignment);
   if (!h.p) {
     trim(&l);
-    grains_.release_extra_chunks();
     h = try_large(l.hint, n, alignment);
   }
   return h;

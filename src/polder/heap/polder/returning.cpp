@@ -50,9 +50,10 @@ std::size_t core::trim(lab* own) noexcept {
     if (&l != own && l.door.state() == lab_state::running) sweep_idle(l);
   }
   mem::chunk_number from = 0;
-  return grains_.purge({.what = mem::grain_pool::which::all, .lazily = options_.release == release_policy::free},
-                       from) +
-         huge_.purge(true);
+  const std::size_t bytes = grains_.purge(
+      {.what = mem::grain_pool::which::all, .lazily = options_.release == release_policy::free}, from);
+  grains_.release_extra_chunks();
+  return bytes + huge_.purge(true);
 }
 
 // How many blocks of a span are out, as a thread that is not its owner sees it: what the owner writes meanwhile is read
