@@ -60,8 +60,11 @@ arena::reservation arena::reserve(std::size_t front, std::size_t wanted, std::si
     if (!r.start) continue;
     if (page > os::page_size() && !is_aligned(address(r.start), page)) {  // a test's larger page: align by hand
       os::unmap(r.start, r.bytes);
-      r.start = static_cast<std::byte*>(os::reserve_aligned(r.bytes, page));
-      if (!r.start) continue;
+      auto* wide = static_cast<std::byte*>(os::reserve(r.bytes + page));
+      if (!wide) continue;
+      r.start = at_address(align_up(address(wide), page));
+      if (r.start != wide) os::unmap(wide, std::size_t(r.start - wide));
+      os::unmap(r.start + r.bytes, std::size_t(wide + page - r.start));
     }
     // A debugger dumps what has no access too. What is committed is put back in, range by range.
     os::keep_in_core_dumps(r.start, r.bytes, false);

@@ -57,7 +57,10 @@ bool grain_pool::wants_huge_pages(unsigned n) const noexcept {
 // Position of a run of n free grains in chunk c, now ours; run_bitmap::none if there is none.
 unsigned grain_pool::take_in(chunk_number c, unsigned n, want w) noexcept {
   chunk& k = arena_.chunk(c);
-  if (w == want::fitting && k.huge.load(order::relaxed) != wants_huge_pages(n)) return run_bitmap::none;
+  if (w == want::fitting) {
+    const bool huge = k.huge.load(order::relaxed);
+    if (n == 1 ? huge && !wants_huge_pages(n) : !huge && wants_huge_pages(n)) return run_bitmap::none;
+  }
   for (;;) {
     const std::uint64_t dirty = w == want::any ? 0 : k.dirty.load(order::relaxed);
     const std::uint64_t open = ~k.taken.taken();
@@ -318,34 +321,50 @@ void grain_pool::note_free(chunk_number c, site s) noexcept {
 }
 
 // A kernel, an emulator or a filter may say that it dropped the pages and not do it: then the mark is still there.
-os::discarded grain_pool::discard(std::byte* p, std::size_t bytes, bool lazily) noexcept {
-  auto* const mark = reinterpret_cast<volatile std::uint64_t*>(p);
+os::discarded grain_pool::discard(std::byte* p, std::size_t bytes, bool lazily, std::byte* at) noexcept {
+  auto* const mark = reinterpret_cast<volatile std::uint64_t*>(at);
   *mark = ~std::uint64_t{0};
   const os::discarded how = lazily ? os::discard_lazily(p, bytes) : os::discard_now(p, bytes);
   return how == os::discarded::zeroed && *mark != 0 ? os::discarded::refused : how;
 }
 
+// The halves of a chunk, a huge page each, that hold some of `grains`.
+constexpr std::uint64_t halves_with(std::uint64_t grains) {
+  constexpr std::uint64_t lower = ones(0, grains_per_chunk / 2);
+  return ((grains & lower) != 0 ? lower : 0) | ((grains & ~lower) != 0 ? ~lower : 0);
+}
+
 std::size_t grain_pool::purge_chunk(chunk_number c, const purge_options& o) noexcept {
   chunk& k = arena_.chunk(c);
   std::size_t bytes = 0;
-  const std::uint64_t candidates =
-      k.dirty.load(order::relaxed) & ~k.taken.taken() & ~k.released.load(order::relaxed);
+  const std::uint64_t taken = k.taken.taken(), dirty = k.dirty.load(order::relaxed);
+  const std::uint64_t candidates = dirty & ~taken & ~k.released.load(order::relaxed);
   const std::uint64_t old = o.what == which::all ? candidates : candidates & k.aged.load(order::relaxed);
-  for_each_run(old, [&](unsigned at, unsigned n) {
-    if (!k.taken.try_take_at(at, n)) return;  // somebody took part of it: it is in use again
+  // A huge page brought in what lies beside as well, which nobody has written to.
+  const bool huge = k.huge.load(order::relaxed);
+  const std::uint64_t beside = huge ? halves_with(old) & ~taken & ~dirty : 0;
+  for_each_run(old | beside, [&](unsigned at, unsigned n) {
     const std::uint64_t mask = ones(at, n);
+    if (!k.taken.try_take_at(at, n)) return;  // somebody took part of it: it is in use again
     // Another purge may have been here since we looked: a clean grain must not get our mark, nor be counted twice.
-    if ((k.dirty.load(order::relaxed) & mask) != mask) return static_cast<void>(k.taken.give(at, n));
-    auto* const p = arena_.address_of(c * grains_per_chunk + at);
-    const std::size_t length = n * grain_size;
-    const os::discarded how = discard(p, length, o.lazily);
+    const std::uint64_t ours = k.dirty.load(order::relaxed) & mask;
+    if ((old & mask & ~ours) != 0) return static_cast<void>(k.taken.give(at, n));
+    const grain first = c * grains_per_chunk;
+    std::byte* const p = arena_.address_of(first + at);
+    if (ours == 0) {
+      os::discard_now(p, n * grain_size);  // whatever comes of it, it reads as zero
+      return static_cast<void>(k.taken.give(at, n));
+    }
+    std::byte* const mark = arena_.address_of(first + unsigned(std::countr_zero(ours)));
+    const os::discarded how = discard(p, n * grain_size, o.lazily, mark);
+    const auto dropped = unsigned(std::popcount(ours));
     if (how == os::discarded::zeroed) {
       k.dirty.fetch_and(~mask, order::relaxed);
-      count_change(0, -std::int64_t(n));
-      bytes += length;
+      count_change(0, -std::int64_t{dropped});
+      bytes += dropped * grain_size;
     } else if (how == os::discarded::lazily) {
-      k.released.fetch_or(mask, order::relaxed);
-      bytes += length;
+      k.released.fetch_or(ours, order::relaxed);
+      bytes += dropped * grain_size;
     }
     POLDER_CHECK(1, (k.taken.taken() & mask) == mask);
     static_cast<void>(k.taken.give(at, n));

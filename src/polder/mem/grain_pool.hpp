@@ -68,8 +68,9 @@ class grain_pool {
   // chunk `from` and leaves there where to go on, 0 when it is through. Bytes.
   std::size_t purge(const purge_options& o, chunk_number& from) noexcept;
 
-  // Drops the contents of grains that are the caller's. Believes no kernel: a mark must have gone.
-  static os::discarded discard(std::byte* p, std::size_t bytes, bool lazily) noexcept;
+  // Drops the contents of grains that are the caller's. Believes no kernel: a mark must have gone, that is made `at` a
+  // place among them, which had better hold memory already.
+  static os::discarded discard(std::byte* p, std::size_t bytes, bool lazily, std::byte* at) noexcept;
 
   // Gives back the address space of extra chunks that are wholly free, where it is scarce.
   void release_extra_chunks() noexcept;

@@ -405,6 +405,33 @@ TEST(grain_pool, single_grains_of_a_heap_that_is_large_for_its_threads_lie_in_hu
   }
 }
 
+// What a huge page brought in beside a run goes back with it.
+TEST(grain_pool, a_purge_of_a_run_in_a_huge_page_drops_all_of_the_page_that_is_free) {
+  with_huge_pages p(64);
+  while (p.it.main_open() * chunk_size < 8 * MiB) ASSERT_NE(0u, p.take(64).first);
+  grain g;
+  do g = p.take(4).first;
+  while (g != 0 && !p.huge(g));
+  if (g == 0) GTEST_SKIP() << "no huge pages here";
+  const auto resident = [&](grain from) {
+    std::vector<unsigned char> in(grain_size / os::page_size());
+    EXPECT_EQ(0, ::mincore(p.it.address_of(from), grain_size, in.data()));
+    return std::count_if(in.begin(), in.end(), [](unsigned char c) { return (c & 1) != 0; });
+  };
+  const grain kept = p.take(4).first;  // in the same half, and stays
+  ASSERT_EQ(g, kept + 4);
+  const grain beside = chunk_of(g) * grains_per_chunk + grains_per_chunk / 2;
+  ASSERT_TRUE(p.free(beside));
+  *p.it.address_of(g) = *p.it.address_of(kept) = std::byte{1};
+  if (resident(beside) == 0) GTEST_SKIP() << "the kernel had no huge page to give";
+  ASSERT_TRUE(p.pool.give(g, 4));
+  EXPECT_EQ(4 * grain_size, p.purge({.what = which::all}));
+  EXPECT_LE(resident(g), 1);  // its mark was looked for
+  EXPECT_EQ(0, resident(beside));
+  EXPECT_EQ(std::byte{1}, *p.it.address_of(kept));
+  EXPECT_TRUE(p.counts_right());
+}
+
 // Neither kind is refused what only the other kind's chunks still have.
 TEST(grain_pool, every_grain_can_be_had_whichever_kind_is_asked_for_last) {
   for (const unsigned last : {1u, 2u}) {

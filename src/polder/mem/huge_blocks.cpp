@@ -149,9 +149,10 @@ std::byte* huge_blocks::resize(std::uint32_t number, const void* p, std::size_t 
     // A block that grows will grow again: an eighth more address space, which costs nothing until it is touched.
     const std::size_t exact = bytes;
     bytes += bytes > old ? align_up(bytes / 8, page_) : 0;
-    if (in_huge_pages)
-      base = static_cast<std::byte*>(os::reserve_aligned(bytes, huge_page));  // so that whole ones can move
-    else base = static_cast<std::byte*>(os::reserve(bytes));
+    // At a multiple of a huge page, so that whole ones can move, if that is free: the kernel fills its room downwards.
+    std::byte* const below =
+        in_huge_pages ? at_address(align_down(address(r.base.get()) - bytes, huge_page)) : nullptr;
+    base = static_cast<std::byte*>(os::reserve(bytes, below));
     if (!base) base = static_cast<std::byte*>(os::reserve(bytes = exact));
     if (!base) return nullptr;
     if (!map_.store(address(base) + before, radix_map::huge_mark | number)) return os::unmap(base, bytes), nullptr;

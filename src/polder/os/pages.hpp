@@ -1,7 +1,7 @@
 #pragma once
 // pages — what the heaps ask of the kernel's memory management, with a contract for every refusal.
 //
-//   in malloc  yes; each call is one system call, reserve_aligned two or three
+//   in malloc  yes; each call is one system call
 //   errors     a refusal is a return value (nullptr or false); errno is kept in every case
 //
 // All addresses and lengths are multiples of the page size the caller works with, which is the system's or a
@@ -15,9 +15,6 @@ std::size_t page_size() noexcept;
 
 // Address space only: not readable, not writable, not charged. `hint` may be null.
 void* reserve(std::size_t bytes, void* hint = nullptr) noexcept;
-
-// The same at a multiple of `alignment`, a power of two.
-void* reserve_aligned(std::size_t bytes, std::size_t alignment) noexcept;
 
 // Zeroed, readable and writable memory, charged when touched.
 void* map(std::size_t bytes) noexcept;

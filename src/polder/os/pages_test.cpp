@@ -95,18 +95,6 @@ TEST_F(pages, reserved_memory_cannot_be_touched_and_committed_memory_is_zero) {
   EXPECT_TRUE(unmap(p, 4 * page));
 }
 
-TEST_F(pages, reserved_memory_can_begin_at_a_multiple_of_anything_and_nothing_stays_beside_it) {
-  for (const std::size_t alignment : {page, 2 * MiB, GiB}) {
-    auto* const p = static_cast<std::byte*>(reserve_aligned(3 * page, alignment));
-    ASSERT_NE(nullptr, p);
-    EXPECT_TRUE(is_aligned(address(p), alignment));
-    ASSERT_TRUE(commit(p, 3 * page));
-    p[3 * page - 1] = std::byte{1};
-    ASSERT_TRUE(unmap(p, 3 * page));
-  }
-  EXPECT_EQ(nullptr, reserve_aligned(PTRDIFF_MAX, 2 * MiB));
-}
-
 TEST_F(pages, far_more_can_be_reserved_than_there_is) {
   void* const p = reserve(GiB * 64);
   ASSERT_NE(nullptr, p);

@@ -202,7 +202,7 @@ void core::give_grains(mem::chunk_number* hint, mem::grain first, unsigned n, le
   arena_.words()[first].store(0, order::relaxed);
   if (hint) *hint = mem::chunk_of(first);
   std::byte* const p = arena_.address_of(first);
-  if (options_.decay_ms == 0 && mem::grain_pool::discard(p, n * mem::grain_size, false) == os::discarded::zeroed)
+  if (options_.decay_ms == 0 && mem::grain_pool::discard(p, n * mem::grain_size, false, p) == os::discarded::zeroed)
     how = left::zero;
   if (!grains_.give(first, n, how)) report_corrupted(p);
 }

@@ -23,9 +23,10 @@ core* core::create(const options& o) noexcept {
   return new (r.start) core(r, o);
 }
 
-// Where small pages are larger, a huge one is 32 MiB or more, which no block fills.
+// Where small pages are larger, a huge one is 32 MiB or more, which no block fills. And who wants memory back at once wants no
+// more of it than is touched.
 static bool wants_huge_pages(const mem::arena::reservation& r, const options& o) {
-  return o.thp == thp_policy::large && r.page == 4 * KiB;
+  return o.thp == thp_policy::large && r.page == 4 * KiB && o.decay_ms != 0;
 }
 
 core::core(const mem::arena::reservation& r, const options& o) noexcept

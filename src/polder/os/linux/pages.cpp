@@ -1,4 +1,3 @@
-#include <polder/base/align.hpp>
 #include <polder/os/errno_keeper.hpp>
 #include <polder/os/pages.hpp>
 #include <polder/os/timeline.hpp>
@@ -42,15 +41,6 @@ void* reserve(std::size_t bytes, void* hint) noexcept {
   const errno_keeper keep;
   const told t{kind::map, 0, bytes};
   return mapped_or_null(::mmap(hint, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-}
-
-void* reserve_aligned(std::size_t bytes, std::size_t alignment) noexcept {
-  auto* const wide = static_cast<std::byte*>(reserve(bytes + alignment));
-  if (!wide) return nullptr;
-  auto* const p = at_address(align_up(address(wide), alignment));
-  if (p != wide) unmap(wide, std::size_t(p - wide));
-  unmap(p + bytes, std::size_t(wide + alignment - p));
-  return p;
 }
 
 void* map(std::size_t bytes) noexcept {
