@@ -40,6 +40,7 @@ class core {
 
   // ---- the free of a block that the fast path did not take
   void deallocate(lab& l, void* p) noexcept;
+  void deallocate_found(lab& l, std::uint32_t w, void* p) noexcept;  // in the main arena; w: its grain's word
   void deallocate_without_lab(void* p) noexcept;
   void emptied(lab& l, mem::span& s) noexcept;  // its last block came back
 
@@ -104,8 +105,11 @@ class core {
   void give_grains(mem::chunk_number* hint, mem::grain first, unsigned n, left how = left::dirty) noexcept;
 
   // ---- frees
-  void free_own(lab& l, mem::grain g, std::uint32_t w, mem::block* b) noexcept;
+  void free_own(lab& l, mem::span& s, std::uint32_t w, mem::block* b) noexcept;
+  void reopen(lab& l, mem::span& s, std::uint32_t w) noexcept;
   void free_remote(lab& l, std::uint32_t w, void* p) noexcept;
+  void free_first(lab& l, std::uint32_t w, void* p) noexcept;
+  void send_due(lab& l, mem::lab_number owner) noexcept;
   void free_huge(const void* p) noexcept;
   void free_large(mem::chunk_number* hint, mem::grain g, const void* p) noexcept;
   [[noreturn]] void report_size(const void* p) const noexcept;

@@ -9,13 +9,59 @@ namespace polder::heap {
 // A LAB whose inbox holds this much while its thread is elsewhere is emptied by who posts to it.
 constexpr std::uint32_t inbox_patience = 256 * 1024;
 
+// Puts a block that lies in a span of this LAB back, whatever state the span is in.
+POLDER_ALWAYS_INLINE void core::free_own(lab& l, mem::span& s, std::uint32_t w, mem::block* b) noexcept {
+  if (mem::word::is_full(w)) [[unlikely]]
+    reopen(l, s, w);
+  b->set_link(s.free, l.secret);
+  s.free = b;
+  if (--s.used == 0) [[unlikely]]
+    emptied(l, s);
+}
+
+// A full span is about to have a free block.
+POLDER_NOINLINE void core::reopen(lab& l, mem::span& s, std::uint32_t w) noexcept {
+  arena_.words()[number_of(s)].store(w & ~mem::word::full_bit, order::relaxed);
+  s.become(mem::span_state::partial);
+  list_partial(l, s);
+}
+
+// A free that only adds to a list calls nothing. `swept` is about what lies in the outbox: whoever empties it sweeps.
+POLDER_ALWAYS_INLINE void core::free_remote(lab& l, std::uint32_t w, void* p) noexcept {
+  ++l.remote_frees;
+  const mem::lab_number owner = mem::word::owner(w);
+  if (!l.out.has(owner)) [[unlikely]]
+    return free_first(l, w, p);
+  if (l.out.append(owner, static_cast<mem::block*>(p), classes::block_size[mem::word::cls(w)], l.secret))
+      [[unlikely]]
+    send_due(l, owner);
+}
+
+POLDER_NOINLINE void core::free_first(lab& l, std::uint32_t w, void* p) noexcept {
+  l.swept.store(0, order::relaxed);
+  l.out.add(mem::word::owner(w), static_cast<mem::block*>(p), classes::block_size[mem::word::cls(w)], l.secret,
+            [&](const outbox::list& list) { post_list(l, list); });
+}
+
+POLDER_NOINLINE void core::send_due(lab& l, mem::lab_number owner) noexcept {
+  l.out.send_due(owner, [&](const outbox::list& list) { post_list(l, list); });
+}
+
 void core::deallocate(lab& l, void* p) noexcept {
   const mem::grain g = arena_.find(address(p));
   if (g == 0) return free_huge(p);
   const std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
   if (mem::word::cls(w) == mem::word::large) return free_large(&l.hint, g, p);
   check_block(w, p);
-  if (mem::word::owner(w) == l.number) return free_own(l, g, w, static_cast<mem::block*>(p));
+  if (mem::word::owner(w) == l.number) return free_own(l, arena_.spans()[g], w, static_cast<mem::block*>(p));
+  free_remote(l, w, p);
+}
+
+// Another LAB's small block, which is what the fast path most often leaves: no more of it need be looked up. Its word is as
+// new as the block is, whoever brought that here.
+void core::deallocate_found(lab& l, std::uint32_t w, void* p) noexcept {
+  if (mem::word::owner(w) == l.number || mem::word::cls(w) - 1 >= classes::count) return deallocate(l, p);
+  check_block(w, p);
   free_remote(l, w, p);
 }
 
@@ -39,31 +85,11 @@ void core::check_block(std::uint32_t w, const void* p) const noexcept {
   if (static_cast<const mem::block*>(p)->looks_free(secret_)) report_free(p);
 }
 
-// Puts a block that lies in a span of this LAB back, whatever state the span is in.
-void core::free_own(lab& l, mem::grain g, std::uint32_t w, mem::block* b) noexcept {
-  mem::span& s = arena_.spans()[g];
-  if (mem::word::is_full(w)) {
-    arena_.words()[g].store(w & ~mem::word::full_bit, order::relaxed);
-    s.become(mem::span_state::partial);
-    list_partial(l, s);
-  }
-  b->set_link(s.free, l.secret);
-  s.free = b;
-  if (--s.used == 0) emptied(l, s);
-}
-
 void core::emptied(lab& l, mem::span& s) noexcept {
   if (s.state == mem::span_state::partial) unlist_partial(l, s);
   s.become(mem::span_state::free);
   disown(l, s);
   give_grains(&l.hint, number_of(s), 1);
-}
-
-void core::free_remote(lab& l, std::uint32_t w, void* p) noexcept {
-  ++l.remote_frees;
-  l.swept.store(0, order::relaxed);
-  l.out.add(mem::word::owner(w), static_cast<mem::block*>(p), classes::block_size[mem::word::cls(w)], l.secret,
-            [&](const outbox::list& list) { post_list(l, list); });
 }
 
 // Leaves a list of blocks with a LAB, and sees to it that somebody will find it there.
@@ -109,19 +135,25 @@ void core::deliver(chain& strays) noexcept {
 void core::drain(lab& l, chain& strays) noexcept {
   const os::timeline::span told{os::timeline::kind::drain, l.number, l.in_bytes.load(order::relaxed)};
   l.in_bytes.store(0, order::relaxed);
+  // Not read again for each block, between two of which memory is written.
+  std::byte* const base = l.base;
+  const std::size_t opened = l.arena_bytes;
+  const mem::secret secret = l.secret;
+  const mem::lab_number own = l.number;
   for (mem::block* b = l.in.take_all(); b != nullptr;) {
-    if (!b->looks_free(secret_)) report_corrupted(b);
+    if (!b->looks_free(secret)) [[unlikely]]
+      report_corrupted(b);
     mem::block* const next = b->link;
-    const std::uintptr_t offset = address(b) - address(l.base);
-    const mem::grain g = offset < l.arena_bytes ? mem::grain(offset >> mem::grain_shift) : arena_.find(address(b));
+    const std::uintptr_t offset = address(b) - address(base);
+    const mem::grain g = offset < opened ? mem::grain(offset >> mem::grain_shift) : arena_.find(address(b));
     const std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
     static_assert(classes::block_size[1] < mem::posted_block::least &&
                   classes::block_size[2] >= mem::posted_block::least);
-    if (mem::word::cls(w) > 1) mem::follow_signposts(b, l.base, l.arena_bytes);
-    if (mem::word::owner(w) == l.number) {
-      free_own(l, g, w, b);
+    if (mem::word::cls(w) > 1) mem::follow_signposts(b, base, opened);
+    if (mem::word::owner(w) == own) [[likely]] {
+      free_own(l, arena_.spans()[g], w, b);
     } else {
-      b->set_link(strays.first, secret_);
+      b->set_link(strays.first, secret);
       strays.first = b;
     }
     b = next;

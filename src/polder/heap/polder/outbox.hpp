@@ -22,7 +22,7 @@ class outbox {
   static constexpr std::uint32_t max_held = 64 * 1024;  // bytes of all
 
   struct list {
-    mem::lab_number owner;
+    mem::lab_number owner;  // 0: no list
     std::uint32_t count;
     std::uint32_t bytes;
     std::uint32_t smallest;  // block
@@ -32,25 +32,43 @@ class outbox {
 
   // Adds a block of `size` bytes. send(list) is called for what must go before or because of it.
   template <class Send>
-  POLDER_ALWAYS_INLINE void add(mem::lab_number owner, mem::block* b, std::uint32_t size, mem::secret s,
-                                Send&& send) {
+  void add(mem::lab_number owner, mem::block* b, std::uint32_t size, mem::secret s, Send&& send) {
+    if (!has(owner)) open(owner, b, send);
+    if (append(owner, b, size, s)) send_due(owner, send);
+  }
+
+  // The same in parts, so that who frees calls nothing while nothing is due.
+  bool has(mem::lab_number owner) const { return lists_[owner % slots].owner == owner; }
+
+  // Begins a list for an owner that has none, with b as its last block.
+  template <class Send>
+  void open(mem::lab_number owner, mem::block* b, Send&& send) {
     const unsigned slot = owner % slots;
-    list& l = lists_[slot];
-    if (l.count != 0 && l.owner != owner) flush(slot, send);
-    if (l.count == 0) {
-      l.owner = owner;
-      l.smallest = size;
-      l.last = b;
-      used_ |= std::uint64_t{1} << slot;
-    }
+    if (lists_[slot].owner != 0) flush(slot, send);
+    lists_[slot].owner = owner;
+    lists_[slot].smallest = ~std::uint32_t{0};
+    lists_[slot].last = b;
+    used_ |= std::uint64_t{1} << slot;
+  }
+
+  // To the list that its owner has. True: something is to be sent.
+  [[nodiscard]] POLDER_ALWAYS_INLINE bool append(mem::lab_number owner, mem::block* b, std::uint32_t size,
+                                                 mem::secret s) {
+    list& l = lists_[owner % slots];
     b->set_link(l.first, s);
     l.first = b;
     ++l.count;
     l.bytes += size;
     if (size < l.smallest) l.smallest = size;
     held_ += size;
-    if (l.bytes >= max_bytes || l.count >= max_blocks) flush(slot, send);
-    else if (held_ > max_held) flush_all(send);
+    return full(l) || held_ > max_held;
+  }
+
+  // After append said so to `owner`.
+  template <class Send>
+  void send_due(mem::lab_number owner, Send&& send) {
+    if (full(lists_[owner % slots])) flush(owner % slots, send);
+    else flush_all(send);
   }
 
   template <class Send>
@@ -61,6 +79,8 @@ class outbox {
   bool empty() const { return used_ == 0; }
 
  private:
+  static bool full(const list& l) { return l.bytes >= max_bytes || l.count >= max_blocks; }
+
   template <class Send>
   void flush(unsigned slot, Send& send) {
     const list full = lists_[slot];

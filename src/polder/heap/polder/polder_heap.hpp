@@ -328,6 +328,7 @@ class polder_heap {
     return deallocate_outside(p, size);
   }
 
+  // What the fast path knew of p's place is found again, rather than kept for it in registers.
   template <class Size>
   POLDER_NOINLINE void deallocate_inside(void* p, Size size) noexcept {
     lab& l = *here();
@@ -337,7 +338,7 @@ class polder_heap {
     }
     core& c = *core_.load(order::relaxed);
     size.check(c, p);
-    c.deallocate(l, p);
+    c.deallocate_found(l, l.words[(address(p) - address(l.base)) >> mem::grain_shift].load(order::relaxed), p);
     l.door.exit();
   }
   template <class Size>
