@@ -27,6 +27,7 @@ struct alignas(cache_line) span {
   std::uint32_t block_size;      // bytes
   std::uint8_t cls;              // size class
   std::uint8_t zero;             // beyond `bumped` the memory reads as zero
+  std::uint8_t at_once;          // blocks, at least, that are threaded in one go
   span_state state;              // moved by `become`
   grain next, prev;              // in that list
   grain next_owned, prev_owned;  // in the list of all spans of the LAB

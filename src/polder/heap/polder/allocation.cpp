@@ -49,19 +49,21 @@ void* core::allocate_class(lab& l, unsigned c, bool* zero) noexcept {
   return s.free ? pop(l, s) : refill(l, c, zero);
 }
 
-// Threads the next blocks of a span onto its free list, in address order: a page's worth, at least one.
+// Threads the next blocks of a span onto its free list, in address order: a page's worth, and so many at least as the span
+// is worth a visit for.
 bool core::extend(lab& l, mem::span& s) noexcept {
   if (s.bumped >= s.usable) return false;
-  std::byte* const start = arena_.address_of(number_of(s));
+  std::byte* const start = arena_.address_of(number_of(s)) + s.bumped;
   const std::uint32_t size = s.block_size;
   std::uint32_t n = s.bumped == 0 && s.usable > 4096 ? 4096 / size : (4096 + size - 1) / size;
   const std::uint32_t left = (s.usable - s.bumped) / size;
-  if (n == 0) n = 1;
+  if (n < s.at_once) n = s.at_once;
   if (n > left) n = left;
+  const mem::secret secret = l.secret;
   mem::block* next = s.free;
   for (std::uint32_t i = n; i-- > 0;) {
-    auto* const b = reinterpret_cast<mem::block*>(start + s.bumped + std::size_t{i} * size);
-    b->set_link(next, l.secret);
+    auto* const b = reinterpret_cast<mem::block*>(start + std::size_t{i} * size);
+    b->set_link(next, secret);
     next = b;
   }
   s.free = next;
@@ -128,11 +130,13 @@ mem::span* core::open_span(lab& l, unsigned c) noexcept {
   // A class that has taken several fresh spans in a row grows: one call for its pages instead of a fault each.
   if (r.zero) {
     if (l.fresh[c] < 255) ++l.fresh[c];
-    if (options_.populate && l.fresh[c] > 4)
-      os::populate(arena_.address_of(r.first), align_up(s.usable, arena_.page()));
   } else {
     l.fresh[c] = 0;
   }
+  const bool grows = options_.populate && l.fresh[c] > 4;
+  if (grows) os::populate(arena_.address_of(r.first), align_up(s.usable, arena_.page()));
+  // Where pages are there already, to touch several at once costs no memory and saves as many refills.
+  s.at_once = !r.zero || grows ? 8 : 1;
   return &s;
 }
 
