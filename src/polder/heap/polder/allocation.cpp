@@ -135,8 +135,8 @@ mem::span* core::open_span(lab& l, unsigned c) noexcept {
   }
   const bool grows = options_.populate && l.fresh[c] > 4;
   if (grows) os::populate(arena_.address_of(r.first), align_up(s.usable, arena_.page()));
-  // Where pages are there already, to touch several at once costs no memory and saves as many refills.
-  s.at_once = !r.zero || grows ? 8 : 1;
+  // Where all pages are there, to touch several at once costs no memory and saves as many refills. Of a dirty grain some are.
+  s.at_once = grows ? 8 : 1;
   return &s;
 }
 
