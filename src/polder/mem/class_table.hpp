@@ -8,12 +8,15 @@
 
 namespace polder::mem {
 
-// Whether `offset` is a multiple of a block size, by one multiplication: with m = ceil(2^32 / size),
-// offset * m mod 2^32 < m exactly when size divides offset (Lemire, Kaser, Kurz 2019; offsets here are below 2^16).
+// Whether `offset` is a multiple of a block size, by one multiplication (Lemire, Kaser, Kurz 2019), and which: with m the
+// next integer above 2^32 / size, m * size is 2^32 + e with 0 < e <= size, so modulo 2^32 the k-th multiple times m is k * e,
+// at most 2^16 for offsets up to there; and whatever is no multiple comes to m at least, which is more for sizes below 2^16.
 constexpr std::uint32_t divisibility_multiplier(std::size_t size) {
-  return std::uint32_t((std::uint64_t{1} << 32) / size + ((std::uint64_t{1} << 32) % size != 0));
+  return std::uint32_t((std::uint64_t{1} << 32) / size + 1);
 }
 constexpr bool divides(std::uint32_t multiplier, std::uint32_t offset) { return offset * multiplier < multiplier; }
+// Whether it is one of the first multiples, of which `beyond` is the next: scaled(multiplier, offset) < scaled(…, beyond).
+constexpr std::uint32_t scaled(std::uint32_t multiplier, std::uint32_t offset) { return offset * multiplier; }
 
 template <class Classes>
 struct class_table {

@@ -14,6 +14,18 @@ TEST(class_table, one_multiplication_tells_divisibility_for_every_offset_in_a_gr
       ASSERT_EQ(divides(table::multiplier[c], offset), offset % table::block_size[c] == 0) << c << ' ' << offset;
 }
 
+TEST(class_table, the_same_multiplication_tells_the_first_so_many_multiples) {
+  for (unsigned c = 1; c <= table::count; ++c) {
+    const std::uint32_t size = table::block_size[c], m = table::multiplier[c],
+                        capacity = table::usable_bytes[c] / size;
+    for (const std::uint32_t n : {0u, 1u, capacity / 2, capacity - 1, capacity}) {
+      for (std::uint32_t offset = 0; offset < grain_size; ++offset)
+        ASSERT_EQ(scaled(m, offset) < scaled(m, n * size), offset % size == 0 && offset / size < n)
+            << c << ' ' << n << ' ' << offset;
+    }
+  }
+}
+
 TEST(class_table, an_aligned_class_holds_the_size_and_keeps_the_alignment) {
   for (std::size_t alignment = 1; alignment <= 32 * KiB; alignment *= 2)
     for (std::size_t n = 1; n <= 32 * KiB; n += 37) {

@@ -23,6 +23,7 @@ struct alignas(cache_line) span {
   std::uint32_t used;            // blocks outside; one more while hot
   std::uint32_t multiplier;      // tells multiples of the block size (class_table)
   std::uint32_t bumped;          // offset of the first block never handed out; everything below is blocks
+  std::uint32_t handed;          // the same, scaled (class_table): what free compares a block's offset with
   std::uint32_t usable;          // offset past the last block
   std::uint32_t block_size;      // bytes
   std::uint8_t cls;              // size class

@@ -60,14 +60,16 @@ bool core::extend(lab& l, mem::span& s) noexcept {
   if (n < s.at_once) n = s.at_once;
   if (n > left) n = left;
   const mem::secret secret = l.secret;
-  mem::block* next = s.free;
-  for (std::uint32_t i = n; i-- > 0;) {
-    auto* const b = reinterpret_cast<mem::block*>(start + std::size_t{i} * size);
+  mem::block* const before = s.free;
+  auto* b = s.free = reinterpret_cast<mem::block*>(start);
+  for (std::uint32_t i = 1; i < n; ++i) {  // upwards, as the processor looks ahead beyond a page
+    auto* const next = reinterpret_cast<mem::block*>(reinterpret_cast<std::byte*>(b) + size);
     b->set_link(next, secret);
-    next = b;
+    b = next;
   }
-  s.free = next;
+  b->set_link(before, secret);
   s.bumped += n * size;
+  s.handed = mem::scaled(s.multiplier, s.bumped);
   return true;
 }
 
@@ -121,6 +123,7 @@ mem::span* core::open_span(lab& l, unsigned c) noexcept {
   s.used = 0;
   s.multiplier = classes::multiplier[c];
   s.bumped = 0;
+  s.handed = 0;
   s.usable = classes::usable_bytes[c];
   s.block_size = classes::block_size[c];
   s.cls = std::uint8_t(c);

@@ -306,51 +306,59 @@ class polder_heap {
     // Null and everything else outside the opened arena is the slow path's.
     const std::size_t offset = address(p) - address(l.base);
     if (offset < l.arena_bytes && !l.door.active()) [[likely]] {
-      const mem::grain g = mem::grain(offset >> mem::grain_shift);
+      const std::size_t g = offset >> mem::grain_shift;
       const std::uint32_t w = l.words[g].load(order::relaxed);
       if (l.door.enter_with(w & ~mem::word::class_mask)) [[likely]] {
         mem::span& s = l.spans[g];
         auto* const b = static_cast<mem::block*>(p);
         const auto in_span = std::uint32_t(offset & (mem::grain_size - 1));
-        if (in_span >= s.bumped || !mem::divides(s.multiplier, in_span) || b->looks_free(l.secret)) [[unlikely]]
-          return misused(p);
+        if (mem::scaled(s.multiplier, in_span) >= s.handed || b->looks_free(l.secret)) [[unlikely]]
+          return misused(p, *this);
         if (size.suits(s)) [[likely]] {
           b->set_link(s.free, l.secret);
           s.free = b;
           if (--s.used == 0) [[unlikely]]
-            return emptied(l, s);
+            return emptied(s, l, *this);
           l.door.exit();
           return;
         }
       }
-      return deallocate_inside(p, size);
+      return deallocate_inside(p, *this, size);
     }
-    return deallocate_outside(p, size);
+    return deallocate_outside(p, *this, size);
   }
 
-  // What the fast path knew of p's place is found again, rather than kept for it in registers.
+  // Where deallocate goes on. Their arguments stand in an order in which the fast path, which ends in a jump there, has to
+  // move nothing; and what it knew of p's place is found again, rather than kept for them in registers.
   template <class Size>
-  POLDER_NOINLINE void deallocate_inside(void* p, Size size) noexcept {
+  POLDER_NOINLINE static void deallocate_inside(void* p, polder_heap& self, Size size) noexcept {
     lab& l = *here();
     if (!l.door.is_open()) [[unlikely]] {
-      away(l);
-      return deallocate_outside(p, size);
+      self.away(l);
+      return deallocate_outside(p, self, size);
     }
-    core& c = *core_.load(order::relaxed);
+    core& c = *self.core_.load(order::relaxed);
     size.check(c, p);
     c.deallocate_found(l, l.words[(address(p) - address(l.base)) >> mem::grain_shift].load(order::relaxed), p);
     l.door.exit();
   }
   template <class Size>
-  POLDER_NOINLINE void deallocate_outside(void* p, Size size) noexcept {
+  POLDER_NOINLINE static void deallocate_outside(void* p, polder_heap& self, Size size) noexcept {
     if (p == nullptr) return;
-    if (core* const c = core_.load(order::acquire)) size.check(*c, p);  // sync: heap-made
-    if (lab* const l = come_in()) {
-      core_.load(order::relaxed)->deallocate(*l, p);
+    if (core* const c = self.core_.load(order::acquire)) size.check(*c, p);  // sync: heap-made
+    if (lab* const l = self.come_in()) {
+      self.core_.load(order::relaxed)->deallocate(*l, p);
       l->door.exit();
-    } else if (core* const c = shared()) {
+    } else if (core* const c = self.shared()) {
       c->deallocate_without_lab(p);
     }
+  }
+  POLDER_NOINLINE static void emptied(mem::span& s, lab& l, polder_heap& self) noexcept {
+    self.core_.load(order::relaxed)->emptied(l, s);
+    l.door.exit();
+  }
+  [[gnu::cold]] POLDER_NOINLINE static void misused(void* p, polder_heap& self) noexcept {
+    self.core_.load(order::relaxed)->report_free(p);
   }
 
   // Announced in front of a closed door: withdraw.
@@ -358,12 +366,6 @@ class polder_heap {
     if (&l == nobody()) l.door.exit();
     else if (l.door.give_way()) here() = nobody();
   }
-
-  POLDER_NOINLINE void emptied(lab& l, mem::span& s) noexcept {
-    core_.load(order::relaxed)->emptied(l, s);
-    l.door.exit();
-  }
-  [[gnu::cold]] POLDER_NOINLINE void misused(void* p) noexcept { core_.load(order::relaxed)->report_free(p); }
 
   // core_ — the heap, once it is made.
   //   written by  the first thread that allocates; two may race, the loser gives its reservation back
