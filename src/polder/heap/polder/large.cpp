@@ -9,6 +9,7 @@ constexpr std::size_t mapped_growth = 1 * MiB;
 
 core::had core::allocate_large(lab& l, std::size_t n, std::size_t alignment) noexcept {
   if (n > PTRDIFF_MAX || alignment > PTRDIFF_MAX - n) return {};
+  decay();  // a program may need nothing smaller for a while
   had h = try_large(l.hint, n, alignment);
   if (!h.p) {
     trim(&l);

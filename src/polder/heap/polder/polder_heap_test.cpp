@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
@@ -387,6 +388,19 @@ TEST(options_of_the_heap, no_decay_returns_memory_in_the_free) {
   EXPECT_TRUE(resident(held[per_span]));
   void* const again = h.heap.allocate_zeroed(MiB);
   EXPECT_TRUE(is_zero(again, MiB));
+}
+
+TEST(options_of_the_heap, a_program_that_needs_large_blocks_alone_gives_memory_back_too) {
+  served h({.arena_size = GiB, .decay_ms = 2});
+  blocks held;
+  for (int i = 0; i != 64; ++i) held.push_back(std::memset(h.allocate(MiB), 1, MiB));
+  for (void* const p : held) h.free(p);
+  ASSERT_GE(h.now().cached, 16 * MiB);
+  for (int i = 0; h.now().cached >= MiB; ++i) {
+    ASSERT_LT(i, 5'000);
+    ::usleep(1'000);
+    h.free(h.allocate(100'000));
+  }
 }
 
 TEST(options_of_the_heap, left_to_the_kernel_calloc_is_zero_all_the_same) {
