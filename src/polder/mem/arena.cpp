@@ -130,7 +130,7 @@ bool arena::open_main(unsigned n, site s, bool huge) noexcept {
       no_huge_pages_.store(true, order::relaxed);
       huge = false;
     }
-    for (chunk_number c = open; huge && c < last; ++c) chunks_[c].huge.store(true, order::relaxed);
+    for (chunk_number c = open; huge && c < last; ++c) chunks_[c].kind.store(page_kind::huge, order::relaxed);
     // Both are the same for every opener: grain 0 ends lists, and the last chunk may be short.
     if (open == 0) static_cast<void>(chunks_[0].taken.try_take_at(0, 1));
     const unsigned short_by = unsigned((std::size_t{last} * chunk_size - end) >> grain_shift);
@@ -139,6 +139,12 @@ bool arena::open_main(unsigned n, site s, bool huge) noexcept {
     main_open_.cas(open, last, order::acq_rel, order::acquire);  // sync: chunk-open
     return true;                                                 // by us or by another
   }
+}
+
+void arena::turn(chunk_number c, page_kind to) noexcept {
+  chunks_[c].kind.store(to, order::relaxed);
+  const std::size_t at = std::size_t{c} * chunk_size;
+  os::advise_huge_pages(base_ + at, at + chunk_size < bytes_ ? chunk_size : bytes_ - at, to == page_kind::huge);
 }
 
 // A number whose grains are all marked taken, so that nobody searches it: a closed one, or the next. 0: none left.

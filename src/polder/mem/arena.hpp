@@ -32,6 +32,12 @@
 
 namespace polder::mem {
 
+enum class page_kind : std::uint8_t {
+  small,
+  huge,
+  small_again,  // part of a huge page went back to the system while the rest is in use
+};
+
 struct alignas(cache_line) chunk {
   run_bitmap taken;                // grains in use
   atomic<std::uint64_t> dirty;     // grains that may hold anything but zeroes; means something for free grains
@@ -43,11 +49,11 @@ struct alignas(cache_line) chunk {
   //   order       relaxed: both edges publish it, and a stale one sends a searcher past the chunk, never astray
   //   ABA         only an extra chunk has a second one, and nobody has its grains in between
   atomic<mem::site> site;
-  // huge — its memory comes in huge pages: a first touch of either half brings all of it in.
-  //   written by  who opens it, in the main arena
-  //   read by     searchers
+  // kind — whether its memory comes in huge pages: a first touch of either half brings all of it in.
+  //   written by  who opens it, in the main arena; who purges, small_again and back
+  //   read by     searchers, and who purges
   //   order       relaxed: it decides what is tried first, never whether something is found
-  atomic<bool> huge;
+  atomic<page_kind> kind;
   // ---- extra chunks only; null and 0 in the main arena
   atomic<std::byte*> base;      // of its grains, once they are there
   plain<std::byte*> mapping;    // what was mapped for it, one grain longer than its grains, to align them
@@ -120,6 +126,9 @@ class arena {
   // main arena n <= grains_per_chunk. Another thread may have been faster, and for another site. False: the system refuses.
   // `huge`: ask for huge pages.
   bool open_more(unsigned n, site s = no_site, bool huge = false) noexcept;
+
+  // From now on the chunk, of the main arena, is of this kind.
+  void turn(chunk_number c, page_kind to) noexcept;
 
   // The system has refused huge pages once, so nobody need ask again.
   bool no_huge_pages() const { return no_huge_pages_.load(order::relaxed); }

@@ -58,8 +58,9 @@ bool grain_pool::wants_huge_pages(unsigned n) const noexcept {
 unsigned grain_pool::take_in(chunk_number c, unsigned n, want w) noexcept {
   chunk& k = arena_.chunk(c);
   if (w == want::fitting) {
-    const bool huge = k.huge.load(order::relaxed);
-    if (n == 1 ? huge && !wants_huge_pages(n) : !huge && wants_huge_pages(n)) return run_bitmap::none;
+    const page_kind kind = k.kind.load(order::relaxed);
+    const page_kind other = n == 1 ? page_kind::huge : page_kind::small;
+    if (kind == other && wants_huge_pages(n) == (n != 1)) return run_bitmap::none;
   }
   for (;;) {
     const std::uint64_t dirty = w == want::any ? 0 : k.dirty.load(order::relaxed);
@@ -109,10 +110,16 @@ grain_pool::run grain_pool::taken(grain first, unsigned n) noexcept {
   return {first, dirty_ones == 0};
 }
 
+// What can be had without splitting huge pages first: they would be faulted in as small ones.
 void grain_pool::purge_spare(std::size_t grains) noexcept {
-  chunk_number from = spare_from_.load(order::relaxed);
-  purge({.what = which::all, .budget = grains * grain_size}, from);
-  spare_from_.store(from, order::relaxed);
+  std::size_t budget = grains * grain_size;
+  for (const bool splits : {false, true}) {
+    chunk_number from = spare_from_.load(order::relaxed);
+    const std::size_t bytes = purge({.what = which::all, .budget = budget, .splits = splits}, from);
+    spare_from_.store(from, order::relaxed);
+    if (bytes >= budget) return;
+    budget -= bytes;
+  }
 }
 
 // Chunks whose summary bit is set, from `begin` upwards, then the extra ones; f returns true to stop.
@@ -339,10 +346,18 @@ std::size_t grain_pool::purge_chunk(chunk_number c, const purge_options& o) noex
   std::size_t bytes = 0;
   const std::uint64_t taken = k.taken.taken(), dirty = k.dirty.load(order::relaxed);
   const std::uint64_t candidates = dirty & ~taken & ~k.released.load(order::relaxed);
-  const std::uint64_t old = o.what == which::all ? candidates : candidates & k.aged.load(order::relaxed);
-  // A huge page brought in what lies beside as well, which nobody has written to.
-  const bool huge = k.huge.load(order::relaxed);
-  const std::uint64_t beside = huge ? halves_with(old) & ~taken & ~dirty : 0;
+  std::uint64_t old = o.what == which::all ? candidates : candidates & k.aged.load(order::relaxed);
+  const std::uint64_t young = candidates & ~old;
+  const page_kind kind = k.kind.load(order::relaxed);
+  std::uint64_t beside = 0;
+  if (kind == page_kind::huge) {
+    const std::uint64_t in_use = halves_with(taken);
+    if (!o.splits) old &= ~in_use;
+    // Part of a huge page goes: the kernel must not make it whole again behind our back.
+    else if ((old & in_use) != 0) arena_.turn(c, page_kind::small_again);
+    // A huge page brought in what lies beside as well, which nobody has written to.
+    beside = halves_with(old) & ~taken & ~dirty;
+  }
   for_each_run(old | beside, [&](unsigned at, unsigned n) {
     const std::uint64_t mask = ones(at, n);
     if (!k.taken.try_take_at(at, n)) return;  // somebody took part of it: it is in use again
@@ -369,7 +384,9 @@ std::size_t grain_pool::purge_chunk(chunk_number c, const purge_options& o) noex
     POLDER_CHECK(1, (k.taken.taken() & mask) == mask);
     static_cast<void>(k.taken.give(at, n));
   });
-  k.aged.fetch_or(candidates & ~old, order::relaxed);
+  k.aged.fetch_or(young, order::relaxed);
+  if (kind == page_kind::small_again && (k.taken.taken() | k.dirty.load(order::relaxed)) == 0)
+    arena_.turn(c, page_kind::huge);
   return bytes;
 }
 

@@ -63,6 +63,7 @@ class grain_pool {
     which what = which::aged;
     bool lazily = false;            // MADV_FREE
     std::size_t budget = SIZE_MAX;  // bytes, about
+    bool splits = true;             // also parts of huge pages that are in use
   };
   // Gives free dirty memory back to the system: what has been free since the step before, or all of it. Begins at
   // chunk `from` and leaves there where to go on, 0 when it is through. Bytes.

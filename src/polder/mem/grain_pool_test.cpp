@@ -361,7 +361,8 @@ TEST(grain_pool, spare_memory_is_bounded_whatever_the_sizes_asked_for) {
 
 struct with_huge_pages : pooled {
   explicit with_huge_pages(std::size_t chunks) : pooled(chunks, 0, true) {}
-  bool huge(grain g) const { return it.chunk(chunk_of(g)).huge.load(order::relaxed); }
+  bool huge(grain g) const { return kind(g) == page_kind::huge; }
+  page_kind kind(grain g) const { return it.chunk(chunk_of(g)).kind.load(order::relaxed); }
 };
 
 bool kernel_has_huge_pages() {
@@ -432,6 +433,34 @@ TEST(grain_pool, a_purge_of_a_run_in_a_huge_page_drops_all_of_the_page_that_is_f
   EXPECT_TRUE(p.counts_right());
 }
 
+// The kernel puts small pages together again where huge ones are asked for, and what was given back would be there again.
+TEST(grain_pool, a_huge_page_is_not_asked_for_again_while_part_of_it_was_given_back_and_part_is_in_use) {
+  with_huge_pages p(64);
+  while (p.it.main_open() * chunk_size < 8 * MiB) ASSERT_NE(0u, p.take(64).first);
+  grain g;
+  do g = p.take(16).first;
+  while (g != 0 && !p.huge(g));
+  if (g == 0) GTEST_SKIP() << "no huge pages here";
+  const grain kept = p.take(16).first, other = p.take(32).first;
+  ASSERT_EQ(chunk_of(g), chunk_of(other));
+  for (const grain t : {g, other}) *p.it.address_of(t) = std::byte{1};
+  ASSERT_TRUE(p.pool.give(other, 32));
+  EXPECT_EQ(32 * grain_size, p.purge({.what = which::all}));  // a whole one
+  EXPECT_TRUE(p.huge(g));
+  ASSERT_TRUE(p.pool.give(g, 16));
+  EXPECT_EQ(0u, p.purge({.what = which::all, .splits = false}));
+  EXPECT_TRUE(p.huge(g));
+  EXPECT_EQ(16 * grain_size, p.purge({.what = which::all}));
+  EXPECT_EQ(page_kind::small_again, p.kind(g));
+  EXPECT_EQ(chunk_of(g), chunk_of(p.take(32).first));  // runs and single grains may both have it
+  *p.it.address_of(kept) = std::byte{1};
+  ASSERT_TRUE(p.pool.give(kept, 16));
+  EXPECT_TRUE(p.pool.give(other, 32));
+  p.purge({.what = which::all});
+  EXPECT_TRUE(p.huge(g));
+  EXPECT_TRUE(p.counts_right());
+}
+
 // Neither kind is refused what only the other kind's chunks still have.
 TEST(grain_pool, every_grain_can_be_had_whichever_kind_is_asked_for_last) {
   for (const unsigned last : {1u, 2u}) {
@@ -454,7 +483,7 @@ TEST(grain_pool, a_kernel_without_huge_pages_is_asked_once) {
                 if (p.take(16).first == 0) return 2;
               if (!p.it.no_huge_pages()) return 3;
               for (chunk_number c = 0; c != p.it.main_open(); ++c)
-                if (p.it.chunk(c).huge.load(order::relaxed)) return 4;
+                if (p.it.chunk(c).kind.load(order::relaxed) != page_kind::small) return 4;
               return p.it.main_open() > 40 ? 5 : 0;
             }));
 }
