@@ -237,7 +237,7 @@ TEST(huge_blocks, resize_keeps_the_contents_wherever_it_goes) {
   EXPECT_TRUE(h.free(p));
 }
 
-TEST(huge_blocks, a_block_that_grows_where_it_may_have_huge_pages_moves_to_a_multiple_of_one) {
+TEST(huge_blocks, a_block_that_grows_where_it_may_have_huge_pages_moves_to_a_multiple_of_one_if_that_is_free) {
   huge h;
   huge_blocks blocks{h.it.map(), h.it.page(), h.directory(), true};
   std::byte* p = blocks.take(2 * MiB, 16).p;
@@ -260,7 +260,7 @@ TEST(huge_blocks, a_block_that_grows_where_it_may_have_huge_pages_moves_to_a_mul
     EXPECT_FALSE(mapped(p));
     p = q;
   }
-  EXPECT_GE(aligned, 4u) << "of 5";  // one might meet with something in its way
+  EXPECT_GE(aligned, 2u) << "of 5";  // others might meet with something in their way; by chance one in 512 is
   EXPECT_TRUE(blocks.give(blocks.find(p), p));
   blocks.purge(true);
 }
