@@ -149,7 +149,9 @@ std::byte* huge_blocks::resize(std::uint32_t number, const void* p, std::size_t 
     // A block that grows will grow again: an eighth more address space, which costs nothing until it is touched.
     const std::size_t exact = bytes;
     bytes += bytes > old ? align_up(bytes / 8, page_) : 0;
-    // At a multiple of a huge page, so that whole ones can move, if that is free: the kernel fills its room downwards.
+    // At a multiple of a huge page, so that whole ones can move, if that is free: the kernel fills its room downwards. Where it
+    // takes another place, it keeps to such multiples by itself for lengths that are some (Linux 6.7).
+    if (in_huge_pages) bytes = align_up(bytes, huge_page);
     std::byte* const below =
         in_huge_pages ? at_address(align_down(address(r.base.get()) - bytes, huge_page)) : nullptr;
     base = static_cast<std::byte*>(os::reserve(bytes, below));
