@@ -362,6 +362,14 @@ TEST(grain_pool, spare_memory_is_bounded_whatever_the_sizes_asked_for) {
 struct with_huge_pages : pooled {
   explicit with_huge_pages(std::size_t chunks) : pooled(chunks, 0, true) {}
   bool huge(grain g) const { return kind(g) == page_kind::huge; }
+  // 0: the kernel has none.
+  grain first_run_in_huge_pages(unsigned n) {
+    while (it.main_open() * chunk_size < 8 * MiB) take(64);
+    for (;;) {
+      const grain g = take(n).first;
+      if (g == 0 || huge(g)) return g;
+    }
+  }
   page_kind kind(grain g) const { return it.chunk(chunk_of(g)).kind.load(order::relaxed); }
 };
 
@@ -409,10 +417,7 @@ TEST(grain_pool, single_grains_of_a_heap_that_is_large_for_its_threads_lie_in_hu
 // What a huge page brought in beside a run goes back with it.
 TEST(grain_pool, a_purge_of_a_run_in_a_huge_page_drops_all_of_the_page_that_is_free) {
   with_huge_pages p(64);
-  while (p.it.main_open() * chunk_size < 8 * MiB) ASSERT_NE(0u, p.take(64).first);
-  grain g;
-  do g = p.take(4).first;
-  while (g != 0 && !p.huge(g));
+  const grain g = p.first_run_in_huge_pages(4);
   if (g == 0) GTEST_SKIP() << "no huge pages here";
   const auto resident = [&](grain from) {
     std::vector<unsigned char> in(grain_size / os::page_size());
@@ -436,10 +441,7 @@ TEST(grain_pool, a_purge_of_a_run_in_a_huge_page_drops_all_of_the_page_that_is_f
 // The kernel puts small pages together again where huge ones are asked for, and what was given back would be there again.
 TEST(grain_pool, a_huge_page_is_not_asked_for_again_while_part_of_it_was_given_back_and_part_is_in_use) {
   with_huge_pages p(64);
-  while (p.it.main_open() * chunk_size < 8 * MiB) ASSERT_NE(0u, p.take(64).first);
-  grain g;
-  do g = p.take(16).first;
-  while (g != 0 && !p.huge(g));
+  const grain g = p.first_run_in_huge_pages(16);
   if (g == 0) GTEST_SKIP() << "no huge pages here";
   const grain kept = p.take(16).first, other = p.take(32).first;
   ASSERT_EQ(chunk_of(g), chunk_of(other));
