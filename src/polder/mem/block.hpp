@@ -1,7 +1,7 @@
 #pragma once
 // block — what a free block holds: a key and a link.
 //
-//   bytes 0..7    key    secret ^ own address ^ link
+//   bytes 0..7    key    secret ^ link
 //   bytes 8..15   link   next free block, or null
 //
 // The key is there exactly while the block is free, and depends on the link, so
@@ -22,7 +22,7 @@ struct block {
   std::uint64_t key;
   block* link;
 
-  POLDER_ALWAYS_INLINE std::uint64_t expected_key(secret s) const { return s ^ address(this) ^ address(link); }
+  POLDER_ALWAYS_INLINE std::uint64_t expected_key(secret s) const { return s ^ address(link); }
   POLDER_ALWAYS_INLINE bool looks_free(secret s) const { return key == expected_key(s); }
   POLDER_ALWAYS_INLINE void set_link(block* next, secret s) {
     link = next;

@@ -27,12 +27,10 @@ TEST(block, every_single_flipped_bit_shows) {
     }
 }
 
-TEST(block, the_key_is_good_at_its_own_address_and_under_its_own_secret_only) {
-  alignas(16) block blocks[2] = {};
-  blocks[0].set_link(nullptr, s);
-  blocks[1] = blocks[0];
-  EXPECT_FALSE(blocks[1].looks_free(s));
-  EXPECT_FALSE(blocks[0].looks_free(s + 1));
+TEST(block, the_key_is_good_under_its_own_secret_only) {
+  alignas(16) block b{};
+  b.set_link(nullptr, s);
+  EXPECT_FALSE(b.looks_free(s + 1));
 }
 
 }  // namespace

@@ -60,14 +60,15 @@ bool core::extend(lab& l, mem::span& s) noexcept {
   if (n < s.at_once) n = s.at_once;
   if (n > left) n = left;
   const mem::secret secret = l.secret;
-  mem::block* const before = s.free;
-  auto* b = s.free = reinterpret_cast<mem::block*>(start);
-  for (std::uint32_t i = 1; i < n; ++i) {  // upwards, as the processor looks ahead beyond a page
-    auto* const next = reinterpret_cast<mem::block*>(reinterpret_cast<std::byte*>(b) + size);
-    b->set_link(next, secret);
-    b = next;
+  auto* b = reinterpret_cast<mem::block*>(start);
+  std::byte* const last = start + (n - 1) * size;
+  for (std::byte* next = start; next != last;) {  // upwards, as the processor looks ahead beyond a page
+    next += size;
+    b->set_link(reinterpret_cast<mem::block*>(next), secret);
+    b = reinterpret_cast<mem::block*>(next);
   }
-  b->set_link(before, secret);
+  b->set_link(s.free, secret);
+  s.free = reinterpret_cast<mem::block*>(start);
   s.bumped += n * size;
   s.handed = mem::scaled(s.multiplier, s.bumped);
   return true;
