@@ -1,6 +1,7 @@
 // Requirement 12: 1000 threads that touched 50 size classes, freed everything and fell asleep keep at most 64 KiB each.
 //   idle trim      the main thread calls malloc_trim(0)
 //   idle trickle   the main thread goes on allocating a little for three decay times
+//   idle asleep    so long it sleeps as well
 #include <malloc.h>
 #include <time.h>
 #include <unistd.h>
@@ -40,7 +41,8 @@ static long allowed_kib() {
 }
 
 int main(int argc, char** argv) {
-  bool trim = argc > 1 && std::strcmp(argv[1], "trim") == 0;
+  bool trim = argc > 1 && std::strcmp(argv[1], "trim") == 0,
+       asleep = argc > 1 && std::strcmp(argv[1], "asleep") == 0;
   ::alarm(100);
   ::pthread_barrier_init(&worked, nullptr, threads + 1);
   ::pthread_barrier_init(&measured, nullptr, threads + 1);
@@ -52,6 +54,8 @@ int main(int argc, char** argv) {
   long busy = probe::resident_kib();
   if (trim) {
     ::malloc_trim(0);
+  } else if (asleep) {
+    for (int i = 0; i < 300 && probe::resident_kib() - before > allowed_kib() * threads; i++) pause(100);
   } else {
     for (int i = 0; i < 300; i++) {
       for (std::size_t size = 24; size <= 3000; size *= 5) unmade(made(size, 1));
@@ -60,7 +64,10 @@ int main(int argc, char** argv) {
   }
   long idle = probe::resident_kib();
   probe::say("an idle thread, its stack included: %ld KiB after its work, %ld KiB %s", (busy - before) / threads,
-             (idle - before) / threads, trim ? "after malloc_trim" : "after three decay times");
+             (idle - before) / threads,
+             trim     ? "after malloc_trim"
+             : asleep ? "asleep"
+                      : "after three decay times");
   probe::expect(idle - before <= allowed_kib() * threads, "req 12: an idle thread keeps %ld KiB",
                 (idle - before) / threads);
   ::pthread_barrier_wait(&measured);

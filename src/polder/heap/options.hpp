@@ -27,6 +27,7 @@ struct options {
   thp_policy thp = thp_policy::large;
   numa_policy numa = numa_policy::off;
   bool populate = true;                                 // prefault classes that grow
+  bool background = true;                               // a thread gives memory back where no other comes by
   bool verbose = false;                                 // one line at start with the effective options
   bool stats = false;                                   // statistics at exit
   std::array<char, longest_file + 1> timeline = {};     // the file of slow paths, ended by zeros; empty: none

@@ -156,7 +156,7 @@ bool read_tunable(text value, const tunable& t, std::uint64_t& into) {
 }  // namespace
 
 // clang-format off
-constinit const option_key option_keys[12] = {
+constinit const option_key option_keys[13] = {
     {"arena_size", size_form,
      [](text v, options& o) noexcept { return read_size(v, o.arena_size); },
      [](out& to, const options& o) noexcept { write_size(to, o.arena_size); }},
@@ -178,6 +178,9 @@ constinit const option_key option_keys[12] = {
     {"populate", switch_form,
      [](text v, options& o) noexcept { return read_switch(v, o.populate); },
      [](out& to, const options& o) noexcept { to << unsigned(o.populate); }},
+    {"background", switch_form,
+     [](text v, options& o) noexcept { return read_switch(v, o.background); },
+     [](out& to, const options& o) noexcept { to << unsigned(o.background); }},
     {"verbose", switch_form,
      [](text v, options& o) noexcept { return read_switch(v, o.verbose); },
      [](out& to, const options& o) noexcept { to << unsigned(o.verbose); }},

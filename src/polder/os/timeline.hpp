@@ -66,6 +66,9 @@ inline constexpr std::size_t longest_file = 400;
 
 [[gnu::always_inline]] inline bool on() noexcept { return recording.load(order::relaxed); }
 
+// Where the calling thread's own variables lie.
+const void* own_variables() noexcept;
+
 // Begins. False: it was on already, or nothing can be written there, which one line on standard error says.
 bool start(const options& o) noexcept;
 

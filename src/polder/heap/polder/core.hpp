@@ -16,6 +16,7 @@
 #include <polder/mem/arena.hpp>
 #include <polder/mem/grain_pool.hpp>
 #include <polder/mem/huge_blocks.hpp>
+#include <polder/os/background_thread.hpp>
 #include <polder/os/topology.hpp>
 #include <polder/sync/index_stack.hpp>
 
@@ -141,6 +142,9 @@ class core {
   void note_asked(const void* p, std::size_t n) noexcept;
 
   void decay() noexcept;
+  void decay_without_threads() noexcept;
+  void tend() noexcept;
+  bool has_something_to_give() const noexcept;
 
   options options_;
   mem::secret secret_;
@@ -165,6 +169,8 @@ class core {
   atomic<std::uint32_t> step_;                                     // decay steps so far
   atomic<mem::chunk_number> purge_from_;                           // where the current step goes on
   atomic<std::uint32_t> sweep_from_;                               // the LAB it looks at next
+
+  os::background_thread background_;  // tends the heap where nobody else does
 
   os::topology topology_;  // read where by_node()
 };

@@ -183,6 +183,7 @@ bool core::sweep_idle(lab& l) noexcept {
 }
 
 void core::after_fork_child(lab* own) noexcept {
+  background_.forget();
   const auto links = [this](std::uint32_t n) -> atomic<std::uint32_t>& { return lab_at(n).next_idle; };
   static_cast<void>(os::register_heavy_fence());
   for (idle_labs& idle : idle_) {

@@ -1,8 +1,49 @@
 // core: memory on its way back to the system, and what the heap says about itself.
+#include <utility>
+
 #include <polder/heap/polder/core.hpp>
 #include <polder/os/clock.hpp>
 
 namespace polder::heap {
+
+// Less is not worth a thread.
+constexpr mem::grain worth_tending = 16 * MiB / mem::grain_size;
+
+// Whoever takes memory or gives it back may be the last that comes by for long. A process of one thread gets no other: it could no longer
+// do what the kernel forbids to several, such as unshare(CLONE_NEWUSER).
+void core::decay_without_threads() noexcept {
+  if (background_.runs()) [[likely]]
+    return;
+  if (!options_.background || options_.decay_ms == 0 || labs_made() < 2) return;
+  const mem::grain_pool::counts now = grains_.count();
+  if (now.taken + now.dirty < worth_tending && huge_.cached_bytes() == 0) return;
+  background_.start([](void* self) { static_cast<core*>(self)->tend(); }, this);
+}
+
+bool core::has_something_to_give() const noexcept {
+  if (grains_.count().dirty != 0 || huge_.cached_bytes() != 0) return true;
+  for (mem::lab_number n = 1; n <= labs_made(); ++n) {
+    const lab& l = lab_at(n);
+    if (l.door.state() == lab_state::running && !l.swept.load(order::relaxed)) return true;
+  }
+  return false;
+}
+
+// The background thread's. It ends when all has been given, or nothing more could be for some time: what is locked in memory
+// cannot.
+void core::tend() noexcept {
+  constexpr unsigned in_vain = 8;
+  std::size_t before = 0;
+  for (unsigned idle = 0; idle != in_vain; ++idle) {
+    const bool unfinished = purge_from_.load(order::relaxed) != 0 || sweep_from_.load(order::relaxed) != 0;
+    os::background_thread::sleep(unfinished ? 5 : options_.decay_ms / 2 + 2);
+    decay();
+    if (!has_something_to_give()) return;
+    const mem::grain_pool::counts c = grains_.count();
+    const std::size_t now = (c.taken + c.dirty) * mem::grain_size + huge_.cached_bytes();
+    if (now != std::exchange(before, now) || unfinished) idle = 0;
+  }
+}
 
 // One step every half decay time, taken by whichever thread comes first: grains that were free at the step before go
 // back, cached mappings too, and the LABs of threads that have not been seen for two steps are swept. A step is cut
@@ -17,6 +58,7 @@ void core::decay() noexcept {
   if (now - last < period) return;
   if (!last_decay_.cas(last, now, order::relaxed, order::relaxed)) return;
   if (last == 0) return;  // the first look at the clock
+  decay_without_threads();
   std::uint32_t step = step_.load(order::relaxed);
   if (!unfinished) step_.store(++step, order::relaxed);
 

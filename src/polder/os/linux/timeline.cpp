@@ -177,6 +177,8 @@ void read_command(char* to, std::size_t bytes) {
 
 }  // namespace
 
+const void* own_variables() noexcept { return &mine; }
+
 bool start(const options& o) noexcept {
   if (!hold()) return false;
   if (on()) return let_go(), false;

@@ -1,0 +1,56 @@
+#pragma once
+// background_thread — a thread of the library's own, which is there while it has something to do.
+//
+//   progress   start: wait-free but for its system calls
+//   in malloc  yes; in a signal handler: yes
+//
+// It is the kernel's thread and not the C library's: pthread_create allocates and takes locks that whoever calls malloc may
+// hold. So nobody joins it, the process ends without it, and setuid() does not reach it. It runs with all signals blocked, on
+// a stack and thread-local storage that were mapped for it: its errno is its own, and every other thread-local variable
+// of the library reads as zero there. What it runs may make system calls and touch what threads share, no more.
+//
+// States of `id`: 0, none; `coming`; then the thread's number, which the kernel writes, and clears when the thread has ended
+// and needs its stack no more.
+#include <cstddef>
+#include <cstdint>
+
+#include <polder/sync/atomic.hpp>
+
+namespace polder::os {
+
+class background_thread {
+ public:
+  constexpr background_thread() noexcept = default;
+  background_thread(const background_thread&) = delete;
+  background_thread& operator=(const background_thread&) = delete;
+
+  [[gnu::always_inline]] bool runs() const noexcept { return id_.load(order::relaxed) != 0; }
+
+  // Runs body(argument) unless one is there. False: one is, or the system refuses, now or before.
+  bool start(void (*body)(void*), void* argument) noexcept;
+
+  // In the child of a fork, where it is not.
+  void forget() noexcept { id_.store(0, order::relaxed); }
+
+  static void sleep(std::uint32_t milliseconds) noexcept;
+
+ private:
+  static constexpr std::uint32_t coming = ~std::uint32_t{0};
+  bool map_once() noexcept;
+  static int run(void* self) noexcept;
+
+  // id_ — see above.
+  //   written by  who starts it (0 → coming), by CAS; the kernel
+  //   read by     everybody
+  //   order       background-start: who starts it finds what the one before left of the members below
+  //   ABA         harmless: an end in between is an end
+  atomic<std::uint32_t> id_{0};
+  atomic<bool> refused_{false};  // written by who starts it, and never again tried
+  // The starter's, from 0 → coming until the kernel writes the number; the thread reads them before it runs its body.
+  std::byte* memory_ = nullptr;
+  std::size_t storage_at_ = 0;  // where in it the thread pointer points
+  void (*body_)(void*) = nullptr;
+  void* argument_ = nullptr;
+};
+
+}  // namespace polder::os

@@ -1,0 +1,109 @@
+#include <polder/os/background_thread.hpp>
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+#include <polder/os/forked_test.hpp>
+
+namespace polder::os {
+namespace {
+
+struct seen {
+  std::atomic<bool> may_end{false};
+  std::atomic<int> runs{0};
+  long id = 0;
+  std::uint64_t blocked = 0;
+  int error = 0;
+  char name[16] = {};
+
+  static void body(void* self) {
+    auto& s = *static_cast<seen*>(self);
+    s.id = ::syscall(SYS_gettid);
+    ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, nullptr, &s.blocked, sizeof s.blocked);
+    ::syscall(SYS_prctl, PR_GET_NAME, s.name);
+    ::close(-1);
+    s.error = errno;
+    ++s.runs;
+    while (!s.may_end) background_thread::sleep(1);
+  }
+};
+
+bool starts(background_thread& t, seen& s) { return t.start(seen::body, &s); }
+void ends(background_thread& t, seen& s) {
+  s.may_end = true;
+  while (t.runs()) background_thread::sleep(1);
+}
+
+#define NEEDS_A_THREAD(t, s) \
+  if (!starts(t, s)) GTEST_SKIP() << "there is none under a sanitizer"
+
+TEST(background_thread, is_one_of_the_process_with_an_errno_and_no_signals) {
+  background_thread t;
+  seen s;
+  EXPECT_FALSE(t.runs());
+  errno = E2BIG;
+  NEEDS_A_THREAD(t, s);
+  while (s.runs == 0) background_thread::sleep(1);
+  EXPECT_TRUE(t.runs());
+  EXPECT_NE(::syscall(SYS_gettid), s.id);
+  EXPECT_EQ(0, ::syscall(SYS_tgkill, ::getpid(), s.id, 0));
+  // All but SIGKILL and SIGSTOP, which nobody blocks.
+  EXPECT_EQ(~((std::uint64_t{1} << (SIGKILL - 1)) | (std::uint64_t{1} << (SIGSTOP - 1))), s.blocked);
+  EXPECT_STREQ("polder", s.name);
+  EXPECT_EQ(EBADF, s.error);
+  EXPECT_EQ(E2BIG, errno);
+  ends(t, s);
+}
+
+TEST(background_thread, is_one_at_a_time_and_comes_again) {
+  background_thread t;
+  seen first, second;
+  NEEDS_A_THREAD(t, first);
+  EXPECT_FALSE(starts(t, second));
+  ends(t, first);
+  for (int i = 1; i != 100; ++i) {
+    second.may_end = true;
+    EXPECT_TRUE(starts(t, second));
+    ends(t, second);
+    EXPECT_EQ(i, second.runs);
+  }
+  EXPECT_EQ(1, first.runs);
+}
+
+TEST(background_thread, signals_are_as_they_were_for_who_starts_it) {
+  background_thread t;
+  seen s;
+  s.may_end = true;
+  sigset_t before, after;
+  std::memset(&before, 0, sizeof before), std::memset(&after, 0, sizeof after);
+  ::pthread_sigmask(SIG_BLOCK, nullptr, &before);
+  NEEDS_A_THREAD(t, s);
+  ::pthread_sigmask(SIG_BLOCK, nullptr, &after);
+  EXPECT_EQ(0, std::memcmp(&before, &after, sizeof before));
+  ends(t, s);
+}
+
+TEST(background_thread, a_child_of_fork_has_none_until_it_starts_its_own) {
+  background_thread t;
+  seen s;
+  NEEDS_A_THREAD(t, s);
+  EXPECT_EQ(fine, forked([&] {
+              if (!t.runs()) return 1;  // so it seems
+              t.forget();
+              seen own;
+              if (!starts(t, own)) return 2;
+              ends(t, own);
+              return own.runs == 1 ? 0 : 3;
+            }));
+  ends(t, s);
+}
+
+}  // namespace
+}  // namespace polder::os
