@@ -4355,6 +4355,7 @@ int longest = 0;
 
 int operation_limit = 64;
 int operations = 0;
+int first_operations = 0;  // those that before() recorded
 int* operation_thread;
 int* operation_kind;
 int* operation_argument;
@@ -4559,21 +4560,45 @@ void wake_others(int thread) {
 
 // ---- showing a schedule
 
+// A variable by its name; a word of the heap by the variable that points nearest below it.
 void put_address(int address) {
   int i;
+  int best;
+  int distance;
+  int value;
 
-  if (address < data_begin + 4 * global_count) {
-    i = 0;
-    while (i < symbols) {
-      if (*(symbol_kind + i) == GLOBAL)
-        if (*(symbol_place + i) == address - data_begin - 4 * global_count) {
+  best = -1;
+  distance = 1024;
+  i = 0;
+  while (i < symbols) {
+    if (*(symbol_kind + i) == GLOBAL)
+      if (symbol_is_shown(i)) {
+        value = data_begin + 4 * global_count + *(symbol_place + i);
+        if (value == address) {
           put_name(*(symbol_name + i));
           return;
         }
-      i = i + 1;
-    }
+        value = address - *(memory + word_of(0, value));
+        if (address >= data_begin + 4 * (global_count + data_count))
+          if (value >= 0)
+            if (value < distance) {
+              best = i;
+              distance = value;
+            }
+      }
+    i = i + 1;
   }
-  put_hex(address);
+  if (best >= 0) {
+    put('*');
+    if (distance > 0) put('(');
+    put_name(*(symbol_name + best));
+    if (distance > 0) {
+      put_text(" + ");
+      put_number(distance / 4);
+      put(')');
+    }
+  } else
+    put_hex(address);
 }
 
 void put_safe(int* text) {
@@ -4759,8 +4784,15 @@ void put_history() {
 
   i = 0;
   while (i < operations) {
-    put_text("       thread ");
-    put_number(*(operation_thread + i));
+    put_text("       ");
+    if (i < first_operations)
+      put_text("before  ");
+    else if (*(operation_thread + i) == after_thread)
+      put_text("after   ");
+    else {
+      put_text("thread ");
+      put_number(*(operation_thread + i));
+    }
     put_text("  ");
     put_kind(*(operation_kind + i));
     put('(');
@@ -5029,6 +5061,30 @@ int random_below(int n) {
   return random_state * 7 / 16 % n;
 }
 
+// Twice the room for states, if it can be had.
+void more_room() {
+  int* larger;
+  int i;
+  int j;
+
+  larger = malloc(3 * visited_limit * 2 * 4);
+  if (larger == 0) return;
+  clear(larger, 3 * visited_limit * 2);
+  i = 0;
+  while (i < visited_limit) {
+    if (*(visited + 3 * i + 2) != 0) {
+      j = *(visited + 3 * i) % (2 * visited_limit);
+      while (*(larger + 3 * j + 2) != 0) j = (j + 1) % (2 * visited_limit);
+      *(larger + 3 * j) = *(visited + 3 * i);
+      *(larger + 3 * j + 1) = *(visited + 3 * i + 1);
+      *(larger + 3 * j + 2) = *(visited + 3 * i + 2);
+    }
+    i = i + 1;
+  }
+  visited = larger;
+  visited_limit = 2 * visited_limit;
+}
+
 // Whether this state was met before with no more switches used; else it is remembered.
 int met_before(int current, int switches) {
   int a;
@@ -5057,12 +5113,12 @@ int met_before(int current, int switches) {
     i = i + 1;
     if (i == visited_limit) i = 0;
   }
-  if (visited_count < visited_limit / 2) {  // when there is no more room, states are just not known again
-    *(visited + 3 * i) = a;
-    *(visited + 3 * i + 1) = b;
-    *(visited + 3 * i + 2) = switches + 1;
-    visited_count = visited_count + 1;
-  }
+  if (visited_count >= visited_limit / 2) return 0;  // there is no more room: it will not be known again
+  *(visited + 3 * i) = a;
+  *(visited + 3 * i + 1) = b;
+  *(visited + 3 * i + 2) = switches + 1;
+  visited_count = visited_count + 1;
+  if (visited_count == visited_limit / 2) more_room();
   return 0;
 }
 
@@ -5197,8 +5253,8 @@ int run_schedule() {
   undo_all();
   failed = 0;
   steps = 0;
-  operations = 0;
-  moment = 0;
+  operations = first_operations;
+  moment = 2 * first_operations;
   history_sum = 0;
   history_other_sum = 0;
   thread_symbol = procedure_named("thread");
@@ -5273,12 +5329,12 @@ int run_schedule() {
   if (result == 0) return 0;
   if (learnt)
     if (mode != GIVEN) return 1;
-  if (operations > 0) check_history();
+  if (procedure_named("after") >= 0) {
+    begin_thread(after_thread, procedure_named("after"));
+    advance(after_thread, 0);
+  }
   if (failed == 0)
-    if (procedure_named("after") >= 0) {
-      begin_thread(after_thread, procedure_named("after"));
-      advance(after_thread, 0);
-    }
+    if (operations > 0) check_history();
   return 1;
 }
 
@@ -5449,7 +5505,7 @@ void start_explorer(int megabytes) {
   operation_end = allocate(operation_limit);
   operation_taken = allocate(operation_limit);
   model = allocate(2 * operation_limit + 2);
-  visited_limit = megabytes * 65536;
+  visited_limit = 16384;
   visited = allocate_clear(3 * visited_limit);
   first_stack = (megabytes * 256 - stack_pages) * page_bytes;
 
@@ -5458,6 +5514,7 @@ void start_explorer(int megabytes) {
     *(state_of(0) + S_PC) = *(symbol_place + procedure_named("before"));
     *(state_of(0) + R_GP) = data_begin + 4 * global_count;
     *(state_of(0) + R_RA) = return_address;
+    *(thread_operation + thread_limit) = -1;
     running = 1;
     while (running) {
       *(state_of(0) + S_FUEL) = all_fuel;
@@ -5468,12 +5525,21 @@ void start_explorer(int megabytes) {
         else
           trouble(0);
       } else {
+        if (*(state_of(0) + S_CAUSE) == BY_CALL) {
+          i = *(state_of(0) + R_V0);
+          if (i == CALL_INVOKE) {
+            *(thread_invoking + thread_limit) = *(state_of(0) + R_A0);
+            *(thread_argument + thread_limit) = *(state_of(0) + R_A0 + 1);
+          } else if (i == CALL_RESPOND)
+            record_response(thread_limit, *(state_of(0) + R_A0));
+        }
         handle(0);
         if (running == 0) stop(exit_status);
       }
     }
     flush();
   }
+  first_operations = operations;
   explored_end = *(context_end + 0);
 
   i = *(global_symbol + intern_text("threads"));
