@@ -147,6 +147,13 @@ void put_number(int n) {
   }
 }
 
+// "1 line", "2 lines".
+void put_count(int n, int* what) {
+  put_number(n);
+  put_text(what);
+  if (n != 1) put('s');
+}
+
 // Right-aligned.
 void put_wide(int n, int width) {
   int digits;
@@ -532,6 +539,7 @@ int token_line = 1;
 int token_begin = 0;  // in source
 int token_value = 0;  // of a name its number, of a number its value
 int previous_line = 1;
+int previous_begin = -1;
 
 int errors = 0;
 int last_error = -1;  // where in source the last error was reported: one for each token
@@ -632,6 +640,10 @@ void expected(int* what, int which) {
 
   if (token == FOREIGN) return;
   if (last_error == token_begin) return;
+  if (last_error == previous_begin) {  // what follows a mistake is no second one
+    last_error = token_begin;
+    return;
+  }
   last_error = token_begin;
   at = token_line;
   if (which == SEMICOLON) at = previous_line;
@@ -818,12 +830,13 @@ void scan_character() {
     position = position + 1;
   else {
     error_here("expected ' after the character");
-    while (*(source + position) != 39) {
-      if (*(source + position) == '\n') return;
-      if (*(source + position) == 0) return;
-      position = position + 1;
+    c = position;
+    while (*(source + c) != 39) {
+      if (*(source + c) == '\n') return;
+      if (*(source + c) == 0) return;
+      c = c + 1;
     }
-    position = position + 1;
+    position = c + 1;
   }
 }
 
@@ -896,6 +909,7 @@ void next_token() {
   int c;
 
   previous_line = token_line;
+  previous_begin = token_begin;
   c = skip_blanks();
   token_line = line;
   token_begin = position;
@@ -986,6 +1000,7 @@ void begin_scanning(int file) {
   line = 1;
   token_line = 1;
   previous_line = 1;
+  token_begin = -1;
   next_token();
 }
 
@@ -1408,6 +1423,8 @@ void compile_start() {
   library_call("respond", NOTHING, 1, INTEGER, 0, 0, CALL_RESPOND);
   stack_pointer_symbol = library_symbol("stack_pointer", POINTER, 0, 0, 0, 0);
   globals_symbol = library_symbol("globals", POINTER, 0, 0, 0, 0);
+  *(symbol_place + stack_pointer_symbol) = -1;  // nowhere yet
+  *(symbol_place + globals_symbol) = -1;
 }
 
 // What a collector needs: where the stack ends and where the global variables begin.
@@ -1577,6 +1594,7 @@ void call(int symbol, int name) {
   int i;
   int type;
   int first_line;
+  int closed;
 
   first_line = token_line;
   saved = depth;
@@ -1612,14 +1630,14 @@ void call(int symbol, int name) {
     }
     *(code + room) = immediate_word(OP_ADDIU, R_SP, R_SP, -4 * count);
   }
-  must_be(RIGHT);
+  closed = must_be(RIGHT);
   depth = 0;
   if (symbol >= 0) {
-    if (count != *(symbol_arguments + symbol)) {
+    if ((count != *(symbol_arguments + symbol)) * closed) {
       begin_error(scanned_file, first_line);
       put_text("expected ");
-      put_number(*(symbol_arguments + symbol));
-      put_text(" arguments of '");
+      put_count(*(symbol_arguments + symbol), " argument");
+      put_text(" of '");
       put_name(name);
       put_text("', found ");
       put_number(count);
@@ -1959,13 +1977,14 @@ void skip_statement() {
     next_token();
   }
   next_token();
+  previous_begin = -1;  // the next statement's mistakes are its own
 }
 
 void end_statement() {
   if (must_be(SEMICOLON)) return;
   // Forgotten at the end of a line, with a statement in the next? Then nothing else is wrong.
   if (token_line > previous_line)
-    if (begins_statement() + (token == RIGHT_BRACE)) return;
+    if (begins_statement() + (token == RIGHT_BRACE) + (token == INT)) return;
   skip_statement();
 }
 
@@ -2116,7 +2135,6 @@ void statement() {
     }
     skip_statement();
     if (token == LEFT_BRACE) block();
-    if (token == ELSE) next_token();
     if (token_begin == begun) next_token();
   }
 }
@@ -2258,8 +2276,8 @@ void procedure_declaration(int type, int name, int old) {
     if (count != *(symbol_arguments + symbol)) {
       begin_error(scanned_file, previous_line);
       put_text("expected ");
-      put_number(*(symbol_arguments + symbol));
-      put_text(" parameters of '");
+      put_count(*(symbol_arguments + symbol), " parameter");
+      put_text(" of '");
       put_name(name);
       put_text("' as in its first declaration, found ");
       put_number(count);
@@ -2337,19 +2355,25 @@ void declaration() {
   int type;
   int name;
   int old;
+  int open_braces;
 
   statement_line = token_line;
   type = maybe_type();
   if (type == 0) {
     expected("'int' or 'void'", -1);
-    // On to what may be the next declaration: over a body, if there is one.
+    // On to what may be the next declaration: over what is in braces.
+    open_braces = token == LEFT_BRACE;
     next_token();
-    while ((token != INT) * (token != VOID) * (token != END_OF_FILE)) next_token();
+    while ((token != END_OF_FILE) * ((open_braces > 0) + (token != INT) * (token != VOID) > 0)) {
+      if (token == LEFT_BRACE) open_braces = open_braces + 1;
+      if (token == RIGHT_BRACE) open_braces = open_braces - (open_braces > 0);
+      next_token();
+    }
     return;
   }
   if (token != NAME) {
     expected("", NAME);
-    next_token();
+    skip_statement();
     return;
   }
   name = token_value;
@@ -2470,6 +2494,7 @@ void image_put_name(int name) {
 
 int symbol_is_shown(int symbol) {
   if (*(symbol_kind + symbol) == GLOBAL) return *(symbol_type + symbol) != ANY;
+  if (*(symbol_place + symbol) < 0) return 0;
   return *(symbol_state + symbol) != DECLARED;
 }
 
@@ -3567,6 +3592,8 @@ void trouble_because(int context, int* why) {
   stop(3);
 }
 
+int heap_page_end(int context) { return (*(context_end + context) + page_bytes - 1) / page_bytes * page_bytes; }
+
 // Where in memory a word of a context is; its page is mapped if it is the context's own. -1: nowhere.
 int word_of(int context, int address) {
   int page;
@@ -3583,11 +3610,12 @@ int word_of(int context, int address) {
   if (word >= 0) return word;
   parent = *(context_parent + context);
   if (parent < 0) {
-    if (address >= (*(context_end + context) + 4095) / 4096 * 4096)
+    if (address >= heap_page_end(context))
       if (page < *(context_begin + context) / page_bytes) {
         // The stack may grow: it is where $sp is, and one page in advance.
         if (address < *(state + R_SP) - page_bytes) return -1;
-        if (*(state + R_SP) < *(context_end + context)) return -1;
+        // One page stays unmapped between heap and stack: who comes there has no more room.
+        if (address < heap_page_end(context) + page_bytes) return -1;
         *(context_begin + context) = page * page_bytes;
       }
     if (map_new(context, page) == 0) {
@@ -3847,7 +3875,7 @@ int handle(int context) {
   if (cause == BY_FUEL) return context;
   if (cause == BY_PAGE)
     if (*(state + S_DETAIL) < *(context_begin + context))
-      if (*(state + R_SP) < *(context_end + context) + page_bytes)
+      if (*(state + R_SP) < heap_page_end(context) + 2 * page_bytes)
         if (*(state + S_DETAIL) / page_bytes < *(state + S_PAGES))
           trouble_because(context, "out of memory: the stack has grown into the heap");
   trouble(context);
@@ -4303,6 +4331,9 @@ int SHARED_WORD = 1000;
 int READ_BY_MANY = 1001;
 int known_count = 0;
 int learnt = 0;  // a word has become shared in this run
+int learning = 0;
+int* late;  // words that were not known to be shared when the search began: a schedule names them
+int late_count = 0;
 
 int* log_word;  // what the run has overwritten
 int* log_value;
@@ -4384,7 +4415,10 @@ void log_write(int word, int value) {
   int old;
 
   old = *(memory + word);
-  if (log_length == log_limit) fail(3, "a schedule writes too much");
+  if (log_length == log_limit) {
+    failed = FAILED_LENGTH;
+    return;
+  }
   *(log_word + log_length) = word;
   *(log_value + log_length) = old;
   log_length = log_length + 1;
@@ -4431,6 +4465,10 @@ int is_step(int thread, int word, int writes) {
     }
   *(shared + word) = SHARED_WORD;
   learnt = 1;
+  if (learning == 0) {
+    *(late + late_count) = word;
+    late_count = late_count + 1;
+  }
   return 1;
 }
 
@@ -4845,7 +4883,20 @@ void put_failure() {
   }
 }
 
-// Runs of the same thread: "0*3 1*2".
+// The address that context 0 has for a word of memory.
+int address_of(int word) {
+  int page;
+
+  page = 0;
+  while (page < *(state_of(0) + S_PAGES)) {
+    if (*(table_of(0) + page) != unmapped)
+      if ((*(table_of(0) + page) + page * 1024) / 1024 == word / 1024) return page * page_bytes + word % 1024 * 4;
+    page = page + 1;
+  }
+  return 0;
+}
+
+// Runs of the same thread: "0*3 1*2"; then the addresses of words that only the search has found to be shared.
 void put_schedule() {
   int i;
   int run_length;
@@ -4871,6 +4922,12 @@ void put_schedule() {
       put_number(run_length);
     }
     i = i + run_length;
+  }
+  i = 0;
+  while (i < late_count) {
+    put_text(" @");
+    put_number(address_of(*(late + i)));
+    i = i + 1;
   }
 }
 
@@ -5001,11 +5058,15 @@ void advance(int thread, int now) {
   int context;
   int more;
   int cause;
+  int accesses;
 
   context = *(thread_context + thread);
   state = state_of(context);
   more = 1;
+  accesses = 0;
   while (more) {
+    accesses = accesses + 1;
+    if (accesses == log_limit) fail_run(thread, FAILED_LENGTH);
     *(state + S_FUEL) = 1000000;
     cause = run(context);
     more = 0;
@@ -5399,6 +5460,27 @@ void report_failure() {
   stop(1);
 }
 
+// Which words are shared is mostly found out by some schedules at random, the same ones each time.
+void learn() {
+  int i;
+
+  learning = 1;
+  mode = RANDOM;
+  bound = no_bound;
+  random_state = 1;
+  i = 0;
+  while (i < 100) {
+    learnt = 0;
+    run_schedule();
+    i = i + 1;
+  }
+  learning = 0;
+  learnt = 0;
+  failed = 0;
+  longest = 0;
+  mode = 0;
+}
+
 void forget_states() {
   clear(visited, 3 * visited_limit);
   visited_count = 0;
@@ -5491,6 +5573,7 @@ void start_explorer(int megabytes) {
   words = memory_frames * 1024;
   shared = allocate_clear(words);
   known = allocate(words);
+  late = allocate(words);
   log_word = allocate(log_limit);
   log_value = allocate(log_limit);
   step_thread = allocate(step_limit + 1);
@@ -5567,6 +5650,7 @@ void start_explorer(int megabytes) {
     }
     t = t + 1;
   }
+  learn();
 }
 
 // A bound is a number or "all". Bounds are raised one by one: a failure is found with as few switches as it needs.
@@ -5605,15 +5689,17 @@ void explore_command() {
 void random_command() {
   int megabytes;
   int runs;
+  int seed;
   int i;
 
   megabytes = take_number("megabytes of memory", 1, 1024);
   runs = take_number("a number of schedules", 1, 100000000);
-  random_state = take_number("a seed", 0, 1000002);
+  seed = take_number("a seed", 0, 1000002);
   put_text("seed ");
-  put_number(random_state);
+  put_number(seed);
   put('\n');
   start_explorer(megabytes);
+  random_state = seed;
   mode = RANDOM;
   bound = no_bound;
   learnt = 0;
@@ -5646,45 +5732,54 @@ void replay_command() {
   megabytes = take_number("megabytes of memory", 1, 1024);
   text = take_argument("a schedule");
   start_explorer(megabytes);
-  // Which words are steps is found out by runs of the same schedule, until nothing is learnt any more.
-  mode = GIVEN;
-  bound = no_bound;
-  learnt = 1;
   good = 1;
-  while (learnt) {
-    learnt = 0;
-    prefix = 0;
-    i = 0;
-    while (character_of(text, i) != 0) {
+  i = 0;
+  while ((character_of(text, i) != 0) * good) {
+    if (character_of(text, i) == '@') {
+      who = number_in(text, i + 1);
+      if (who < *(state_of(0) + S_LOW))
+        good = 0;
+      else if (shared_word(0, who) < 0)
+        good = 0;
+      else
+        *(shared + shared_word(0, who)) = SHARED_WORD;
+    } else {
       who = number_in(text, i);
       while (is_digit(character_of(text, i))) i = i + 1;
       if (character_of(text, i) != '*') good = 0;
-      times = number_in(text, i + 1);
+      times = 0;
+      if (good) times = number_in(text, i + 1);
       if (who < 0) good = 0;
       if (who >= threads) good = 0;
       if (times < 1) good = 0;
       if (times > step_limit - prefix) good = 0;
-      if (good == 0) {
-        put_to(2);
-        put_text("selfie: expected a schedule such as \"0*3 1*2\" of ");
-        put_number(threads);
-        put_text(" threads, found ");
-        put_line(text);
-        stop(2);
-      }
-      i = i + 1;
-      while (is_digit(character_of(text, i))) i = i + 1;
-      while (character_of(text, i) == ' ') i = i + 1;
-      while (times > 0) {
+      while (times * good > 0) {
         *(step_thread + prefix) = who;
         prefix = prefix + 1;
         times = times - 1;
       }
     }
+    if (good) {
+      i = i + 1;
+      while (is_digit(character_of(text, i))) i = i + 1;
+      while (character_of(text, i) == ' ') i = i + 1;
+    }
+  }
+  if (good == 0) {
+    put_to(2);
+    put_text("selfie: expected a schedule such as \"0*3 1*2\" of ");
+    put_number(threads);
+    put_text(" threads, found ");
+    put_line(text);
+    stop(2);
+  }
+  mode = GIVEN;
+  bound = no_bound;
+  if (picture > 0) {
     run_schedule();
+    begin_picture(steps);
   }
   showing = 1;
-  if (picture > 0) begin_picture(steps);
   run_schedule();
   if (picture > 0) {
     put_to(picture);
@@ -5749,11 +5844,8 @@ void compile_command() {
   if (errors > 0) {
     put_to(2);
     put_text("selfie: ");
-    put_number(errors);
-    if (errors == 1)
-      put_line(" error");
-    else
-      put_line(" errors");
+    put_count(errors, " error");
+    put('\n');
     stop(1);
   }
   if (verbose) {

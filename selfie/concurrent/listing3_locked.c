@@ -13,6 +13,7 @@ void deallocate() {
   old_epoch = *epoch;
   if (*blocks == 3)
     if (try_mark(old_epoch, FREE)) {
+      assert(*in_set == 1);  // what is reusable is in the set
       move(in_set, -1);
       move(in_pool, 1);
     }

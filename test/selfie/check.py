@@ -1,0 +1,498 @@
+#!/usr/bin/env python3
+"""check PART SELFIE [COMPILER] — one part of Selfie's tests: each function test_PART below.
+
+SELFIE is selfie.c as COMPILER has made it. Nothing here looks at a clock; `measure` is no test and prints figures.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2] / "selfie"
+CFLAGS = ["-std=gnu89", "-O2", "-fwrapv", "-w", "-Wno-incompatible-pointer-types", "-Dmain(a,b)=main(a,char**argv)"]
+
+selfie = ""
+compiler = "cc"
+scratch = Path()
+
+
+def run(*arguments, status=0, cwd=None, machine=()):
+    """What a run of selfie prints, as bytes; its status must be this one. `machine`: what selfie is to run on."""
+    command = [selfie, *map(str, machine), *map(str, arguments)]
+    done = subprocess.run(command, cwd=cwd or ROOT, capture_output=True, timeout=110)
+    said = done.stdout + done.stderr
+    assert done.returncode == status, f"{shlex.join(command)}\nstatus {done.returncode}, wanted {status}\n{said.decode(errors='replace')}"
+    return said
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def binary():
+    """selfie compiled by itself."""
+    made = scratch / "selfie.m"
+    if not made.exists():
+        run("-c", "selfie.c", "-o", made)
+    return made
+
+
+def write(name, text):
+    path = scratch / name
+    path.write_text(text)
+    return path
+
+
+# ---- self-reference
+
+
+def test_fixpoint():
+    """The compiler compiled by itself compiles itself to the same binary, and that one does again."""
+    first = binary()
+    second, third = scratch / "second.m", scratch / "third.m"
+    run("-l", first, "-m", 16, "-c", "selfie.c", "-o", second)
+    run("-l", second, "-m", 16, "-c", "selfie.c", "-o", third)
+    assert first.read_bytes() == second.read_bytes() == third.read_bytes()
+    say(f"selfie.c: three binaries of {first.stat().st_size} bytes are the same")
+
+
+def test_compilers():
+    """Every C compiler that is there makes a selfie that makes the same binary."""
+    wanted = binary().read_bytes()
+    seen = [os.path.realpath(shutil.which(compiler) or compiler)]  # has made the selfie that made this
+    for name in ("gcc", "clang", "clang-16"):
+        path = shutil.which(name)
+        if not path or os.path.realpath(path) in seen:
+            continue
+        seen.append(os.path.realpath(path))
+        other = scratch / "other"
+        subprocess.run([path, *CFLAGS, "-O1", "-o", other, ROOT / "selfie.c"], check=True, timeout=110)
+        made = scratch / "other.m"
+        subprocess.run([other, "-c", "selfie.c", "-o", made], cwd=ROOT, check=True, timeout=60)
+        assert made.read_bytes() == wanted, f"{path} makes another selfie"
+        say(f"{path}: the same binary")
+    assert seen
+
+
+LEVELS = {
+    "on the processor": [],
+    "emulated": ["-m", 64],
+    "emulated by an emulated emulator": ["-m", 64, "-l", "SELFIE", "-m", 24],
+    "hosted": ["-m", 64, "-l", "SELFIE", "-y", 40],
+    "hosted by a hosted hypervisor": ["-m", 64, "-l", "SELFIE", "-y", 40, "-l", "SELFIE", "-y", 24],
+    "three hypervisors": ["-m", 128, "-l", "SELFIE", "-y", 80, "-l", "SELFIE", "-y", 48, "-l", "SELFIE", "-y", 24],
+    "hosted without a machine below": ["-y", 64],
+}
+
+
+def on_level(level):
+    """The words that come before selfie's own arguments, so that it runs there."""
+    words = [binary() if word == "SELFIE" else word for word in LEVELS[level]]
+    return ["-l", binary(), *words] if words else []
+
+
+def test_levels():
+    """A program's output and status are the same on every level, and so is what selfie says of a wrong one."""
+    program = write("levels.c", '''
+int* text;
+int fibonacci(int n) {
+  if (n < 2) return n;
+  return fibonacci(n - 1) + fibonacci(n - 2);
+}
+int main(int argc, int* argv) {
+  int i;
+  text = malloc(4096);
+  i = 0;
+  while (i < argc) {
+    write(1, (int*)*(argv + i), 4);
+    write(1, "\\n", 1);
+    i = i + 1;
+  }
+  return fibonacci(11);
+}
+''')
+    wrong = write("wrong.c", "int main() { return * 3; }\n")
+    bad = write("bad.c", "int main() { return *((int*)17); }\n")
+    outputs = {}
+    for level in LEVELS:
+        machine = on_level(level)
+        outputs[level] = (run("-c", program, "-m", 1, "abc", "defg", machine=machine, status=89),
+                          run("-c", wrong, machine=machine, status=1),
+                          run("-c", bad, "-m", 1, machine=machine, status=3))
+        assert outputs[level] == outputs["on the processor"], f"{level}: {outputs[level]}"
+    assert b"abc\0\ndefg\n" in outputs["emulated"][0]
+    say(f"{len(LEVELS)} levels: " + ", ".join(LEVELS))
+
+
+def test_hosting():
+    """A hosted program is run by the machine below, not interpreted by the hypervisor: the instructions tell."""
+    program = write("count.c", "int main() { int i; i = 0; while (i < 100000) i = i + 1; return 0; }\n")
+    said = {}
+    for how in ("-m", "-y"):
+        out = run("-v", "-l", binary(), "-m", 64, "-c", program, how, 1)
+        said[how] = int(re.search(rb"(\d+) million instructions", out).group(1))
+    say(f"a loop of a million instructions: {said['-m']} million emulated twice, {said['-y']} million hosted")
+    assert said["-y"] < 10 < said["-m"], said
+
+
+def test_atoi():
+    """atoi.c of the talk compiles to the instructions that the talk prints, and to their addresses."""
+    printed = '''atoi.c: $pc=0x000001CC: lw $t0,-4($fp)
+atoi.c: $pc=0x000001D0: addiu $t1,$zero,1
+atoi.c: $pc=0x000001D4: addu $t0,$t0,$t1
+atoi.c: $pc=0x000001D8: sw $t0,-4($fp)
+atoi.c: $pc=0x000001DC: lw $t0,8($fp)
+atoi.c: $pc=0x000001E0: lw $t1,-4($fp)
+atoi.c: $pc=0x000001E4: addiu $t2,$zero,4
+atoi.c: $pc=0x000001E8: multu $t1,$t2
+atoi.c: $pc=0x000001EC: mflo $t1
+atoi.c: $pc=0x000001F0: nop
+atoi.c: $pc=0x000001F4: nop
+atoi.c: $pc=0x000001F8: addu $t0,$t0,$t1
+atoi.c: $pc=0x000001FC: lw $t0,0($t0)
+atoi.c: $pc=0x00000200: sw $t0,-12($fp)
+'''.splitlines()
+    lines = run("-c", "atoi.c", "-S", "-", cwd=ROOT / "examples").decode().splitlines()
+    code = [line for line in lines if not line.startswith("//")]
+    begin = code.index(printed[0])
+    assert code[begin:begin + len(printed)] == printed
+    assert any(line.startswith("// atoi.c:15: i = i + 1;") for line in lines), "the source's lines are there"
+
+
+def test_instructions():
+    """selfie.c compiles to the 17 instructions of the talk and no other; each is what MIPS32 says."""
+    wanted = set("j jal beq bne addiu lw sw nop jr syscall mfhi mflo multu divu addu subu slt".split())
+    out = run("-c", "selfie.c", "-S", "-").decode()
+    used = set(re.findall(r"\$pc=0x[0-9A-F]{8}: (\w+)", out))
+    assert used == wanted, used ^ wanted
+    # As the manual encodes them: addiu $t1,$zero,1 is 24090001 and so on.
+    words = memoryview(run_binary(write("tiny.c", "int main() { int i; i = 1; i = i * i; return i; }\n"))).cast("I")
+    for word in (0x24090001, 0x27BDFFF8, 0xAFBF0004, 0x00000000, 0x0000000C, 0x03E00008, 0x01090019, 0x00004012):
+        if word != 0x24090001:
+            assert word in words, hex(word)
+
+
+def run_binary(source):
+    made = scratch / "tiny.m"
+    run("-c", source, "-o", made)
+    return made.read_bytes()
+
+
+# ---- the language
+
+
+def test_accept():
+    """Each program of the corpus ends with the status that its first line says."""
+    programs = sorted((ROOT / "corpus/accept").glob("*.c"))
+    assert len(programs) >= 12
+    for program in programs:
+        status = int(program.read_text().split("\n")[0].split()[-1])
+        run("-c", program, "-m", 2, "ab", "1", status=status, cwd=scratch)
+        run("-l", binary(), "-m", 32, "-c", program, "-m", 2, "ab", "1", status=status, cwd=scratch)
+    say(f"{len(programs)} programs, each by selfie and by selfie on mipster")
+
+
+def test_reject():
+    """Each program of the corpus is refused in the words that stand beside it: file, line, what was expected."""
+    programs = sorted((ROOT / "corpus/reject").glob("*.c"))
+    assert len(programs) >= 20
+    messages = 0
+    for program in programs:
+        said = run("-c", program.name, status=1, cwd=program.parent).decode()
+        wanted = program.with_suffix(".expected").read_text()
+        assert said == wanted, f"{program.name}:\n{said}\nwanted\n{wanted}"
+        messages += said.count("\n") - 1
+    assert run("-l", binary(), "-m", 32, "-c", "types.c", status=1, cwd=ROOT / "corpus/reject").decode() == \
+        (ROOT / "corpus/reject/types.expected").read_text()
+    say(f"{len(programs)} programs, {messages} messages")
+
+
+# ---- what machines refuse
+
+
+def test_machine():
+    """Out of memory, bad accesses, unknown calls, division by zero: a precise message and status 3."""
+    def fault(text, wanted, status=3, megabytes=1):
+        said = run("-c", write("fault.c", text), "-m", megabytes, status=status, cwd=scratch).decode()
+        assert re.fullmatch(wanted, said.strip()), f"{text}\nsaid   {said}\nwanted {wanted}"
+
+    at = r" at \$pc=0x[0-9A-F]{8}"
+    where = rf"selfie: {re.escape(str(scratch))}/fault\.c:1: "
+    fault("int main() { return *((int*)1234567 + 0); }", where + r"unaligned access: 0x0012D687 is no multiple of 4 by lw \$t0,0\(\$t0\)" + at)
+    fault("int main() { int* p; p = 0; return *p; }", where + r"access through a null pointer: 0x00000000 by lw \$t0,0\(\$t0\)" + at)
+    fault("int main() { *((int*)400) = 1; return 0; }", where + r"access to code as if it were data: 0x00000190 by sw \$t1,0\(\$t0\)" + at)
+    fault("int main() { return *((int*)-8); }", where + r"access to a negative address: 0xFFFFFFF8 by lw .*" + at)
+    fault("int main() { return *((int*)4194304); }", where + r"access beyond the end of memory: 0x00400000 by lw .*" + at)
+    fault("int main() { return *((int*)500000); }", where + r"access to neither data, heap nor stack: 0x0007A120 by lw .*" + at)
+    fault("int main() { int a; a = 0; return 7 / a; }", where + r"division by zero by divu \$t0,\$t1" + at)
+    fault("int f(int n) { return f(n + 1); } int main() { return f(0); }", where + r"out of memory: the stack has grown into the heap by .*" + at)
+    fault("int main() { assert(1 == 2); return 0; }", where + r"this assertion does not hold by jal .*" + at)
+    fault("int main() { return write(1, (int*)9, 4); }", r"selfie: libcstar:0: unaligned access: 0x00000009 is no multiple of 4 by syscall" + at)
+    fault("int main() { return hypster_run((int*)2); }", r"selfie: libcstar:0: hypster_run with an unaligned state block.*" + at)
+    fault("int main() { int* p; while (1) { p = malloc(4096); if (p == 0) exit(9); *p = 1; } }", "", status=9)
+    run("-c", write("argv.c", "int main(int argc, int* argv) { return argc; }"), "-m", 1, *["x" * 50] * 9, status=10)
+
+
+def patched(at, word):
+    """selfie's own binary of a small program with another word in its code, and with the sum that belongs to it."""
+    words = list(memoryview(run_binary(write("tiny.c", "int main() { int i; i = 1; return i; }\n"))).cast("i"))
+    words[8 + at] = word - (1 << 32) if word >= 1 << 31 else word
+    total = 0
+    for value in words[8:]:
+        total = (total * 31 + value) & 0xFFFFFFFF
+    words[7] = total - (1 << 32) if total >= 1 << 31 else total
+    made = scratch / "patched.m"
+    made.write_bytes(memoryview(__import__("array").array("i", words)).tobytes())
+    return made
+
+
+def test_binary():
+    """What is no binary, or a damaged one, is refused; so are words that are no instructions, and unknown calls."""
+    good = run_binary(write("tiny.c", "int main() { return 42; }\n"))
+    run("-l", scratch / "tiny.m", "-m", 1, status=42)
+
+    def bad(data, wanted):
+        made = scratch / "bad.m"
+        made.write_bytes(data)
+        said = run("-l", made, "-m", 1, status=3).decode()
+        assert said == f"selfie: {made}: bad binary: {wanted}\n", said
+
+    bad(b"", "it is shorter than a header")
+    bad(good[:20], "it is shorter than a header")
+    bad(b"ELF!" + good[4:], "it does not begin as binaries do")
+    bad(good[:4] + b"\x07" + good[5:], "it is of another version")
+    bad(good[:8] + b"\xff\xff\xff\x7f" + good[12:], "its header gives impossible lengths")
+    bad(good[:-400], "it is shorter than its header says")
+    bad(good + b"more", "it is longer than its header says")
+    middle = len(good) // 2
+    bad(good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1:], "its sum is wrong")
+    missing = run("-l", scratch / "none.m", "-m", 1, status=3).decode()
+    assert missing == f"selfie: {scratch}/none.m: this file cannot be read\n", missing
+    said = run("-l", patched(0, 0x3C08FFFF), "-m", 1, status=3).decode()  # lui is MIPS32, but not MIPSter
+    assert "no instruction: 0x3C08FFFF" in said, said
+    said = run("-l", patched(12, 0x24020FA7), "-m", 1, status=3).decode()  # addiu $v0,$zero,4007
+    assert "unknown system call 4007 by syscall" in said, said
+
+
+def test_command_line():
+    """A wrong command line is told what was expected, with status 2."""
+    for words, wanted in ((["-x"], "before this"), (["-c"], "expected files after -c"), (["-k"], "expected an option, found -k"),
+                          (["-c", "corpus/accept/void.c", "-m"], "expected megabytes"),
+                          (["-c", "corpus/accept/void.c", "-m", "x"], "expected megabytes of memory from 1 to 1024, found x"),
+                          (["-c", "concurrent/token.c", "-x", "1", "many"], "expected a bound on switches, or all, found many")):
+        done = subprocess.run([selfie, *words], cwd=ROOT, capture_output=True, timeout=20, text=True)
+        assert done.returncode == 2, (words, done)
+        assert re.search(wanted, done.stderr), (words, done.stderr)
+    assert run("-c", "examples/atoi.c", "-m", 1, status=1) == b"selfie: expected a procedure 'main' to run, found none\n"
+    assert run("-c", "nowhere.c", status=1) == b"selfie: nowhere.c: this file cannot be read\n"
+
+
+def test_trace():
+    """-d shows every instruction and what it did; -p counts calls, loops, loads and stores."""
+    program = write("trace.c", '''int twice(int n) { return n + n; }
+int main() {
+  int i;
+  int n;
+  i = 0;
+  n = 0;
+  while (i < 5) {
+    n = n + twice(i);
+    i = i + 1;
+  }
+  return n;
+}
+''')
+    out = run("-c", program, "-d", "-m", 1, status=20).decode()
+    assert re.search(r"trace\.c: \$pc=0x[0-9A-F]{8}: addiu \$t0,\$zero,0 \| \$t0=0\n", out)
+    assert re.search(r"sw \$t0,-8\(\$fp\) \| memory\[0x[0-9A-F]{8}\]=20\n", out)
+    assert out.rstrip().endswith("syscall | call 4001")
+    out = run("-c", program, "-p", "-m", 1, status=20).decode()
+    assert re.search(r"calls: 6\n +5 +83 %  twice\(\)\n +1 +16 %  main\(\)\n", out), out
+    assert re.search(r"loops: 5\n +5 +100 %  \S+trace\.c:7: while \(i < 5\) \{\n", out), out
+    assert re.search(r"loads: \d+\n", out) and re.search(r"stores: \d+\n", out)
+    total = int(re.search(r"instructions: (\d+)", out).group(1))
+    assert total == run("-c", program, "-d", "-m", 1, status=20).count(b"\n")
+
+
+# ---- concurrency
+
+
+CONCURRENT = ROOT / "concurrent"
+
+# What is explored: files, bound, and whether a failure must be found.
+PROTOCOLS = {
+    "treiber, untagged": (["treiber.c", "stack_clients.c"], 2, "the history is not linearizable"),
+    "treiber, tagged": (["treiber_tagged.c", "stack_clients.c"], 3, None),
+    "michael-scott queue": (["ms_queue.c", "queue_clients.c"], 2, None),
+    "anchor": (["anchor.c"], "all", None),
+    "remote free list": (["remote_free.c"], "all", None),
+    "debra": (["debra.c"], "all", None),
+    "token": (["token.c"], "all", None),
+    "listing 3 as printed": (["span.c", "listing3.c"], 2, r"assert\(\*in_set \+ \*in_pool <= 1\)"),
+    "listing 3, ours": (["span.c", "listing3_locked.c"], "all", None),
+}
+
+
+def explore(files, bound, wanted, flags=()):
+    said = run("-c", *files, *flags, "-x", 1, bound, status=1 if wanted else 0, cwd=CONCURRENT).decode()
+    if wanted:
+        assert re.search(wanted, said), said
+        assert "replayed: the same failure after the same steps" in said, said
+    else:
+        assert said.endswith("no failure\n"), said
+    return said
+
+
+def test_protocols():
+    """Each protocol keeps what it promises in all schedules up to its bound; the broken ones are found out."""
+    for name, (files, bound, wanted) in PROTOCOLS.items():
+        said = explore(files, bound, wanted)
+        say(f"{name}: " + next(line for line in reversed(said.splitlines()) if "switches" in line or "FAILED" in line))
+
+
+# One line of a protocol replaced by a mistake: the explorer must notice each.
+MUTANTS = [
+    ("treiber_tagged.c", "(old / 8 + 1) * 8", "old / 8 * 8", ["stack_clients.c"]),
+    ("ms_queue.c", "done = compare_and_swap(next + last, 0, node);", "{\n      *(next + last) = node;\n      done = 1;\n    }", ["queue_clients.c"]),
+    ("ms_queue.c", "if (compare_and_swap(head, first, after)) return result;", "if (1) {\n          *head = after;\n          return result;\n        }", ["queue_clients.c"]),
+    ("anchor.c", "    old = *anchor;\n    *(next + block) = old % 8;", "    if (done == 0) old = *anchor;\n    if (*(next + block) == 0) *(next + block) = old % 8;", []),
+    ("anchor.c", "if (compare_and_swap(anchor, old, FULL * 64)) return old % 8;", "*anchor = FULL * 64;\n    return old % 8;", []),
+    ("remote_free.c", "while (compare_and_swap(remote, old, 0) == 0) old = *remote;", "*remote = 0;", []),
+    ("remote_free.c", "    done = compare_and_swap(remote, old, block);", "    *remote = block;\n    done = 1;", []),
+    ("debra.c", "if (seen != 2 * e + 1) return;", "if (seen == 1) return;", []),
+    ("debra.c", "node = *(bag + e % 3);", "node = *(bag + (e + 2) % 3);", []),
+    ("token.c", "    pass_token(0);\n    wait_for_token(0);  // …is safe when it has come again\n", "", []),
+    ("token.c", "    wait_for_token(self);\n    pass_token(self);", "    pass_token(self);", []),
+    ("listing3_locked.c", "  acquire();\n", "", ["span.c"]),
+]
+
+
+def test_mutants():
+    """A mistake in any of the protocols is found, with at most three switches."""
+    for file, right, wrong, others in MUTANTS:
+        text = (CONCURRENT / file).read_text()
+        assert right in text, f"{file}: no such line: {right}"
+        broken = write("broken_" + file, text.replace(right, wrong))
+        first = others if file == "listing3_locked.c" else []
+        said = run("-c", *first, broken, *(o for o in others if o not in first), "-x", 1, 3, status=1, cwd=CONCURRENT).decode()
+        assert "FAILED" in said and "replayed: the same failure" in said, said
+    say(f"{len(MUTANTS)} mistakes found")
+
+
+def test_explorer():
+    """The explorer against what can be counted by hand: schedules of steps that all conflict."""
+    def program(threads, steps):
+        body = "*cell = self; " * steps
+        return write("count.c", f'''int threads = {threads};
+int* cell;
+void before() {{ cell = malloc(4); }}
+void thread(int self) {{ {body} }}
+''')
+    from math import factorial
+    for threads, steps in ((2, 1), (2, 4), (3, 2), (3, 3), (2, 7)):
+        said = run("-c", program(threads, steps), "-f", "-x", 1, "all").decode()
+        wanted = factorial(threads * steps) // factorial(steps) ** threads
+        assert f"any number of switches: {wanted} schedules; at most {threads * steps} steps" in said, said
+        say(f"{threads} contexts of {steps} steps: {wanted} schedules")
+    # With k switches from a context that could go on, two contexts of n steps: sum over how the runs can be cut.
+    said = run("-c", program(2, 4), "-f", "-x", 1, 1).decode()
+    assert "at most 0 switches: 2 schedules" in said and "at most 1 switches: 8 schedules" in said, said
+    # States known again change how much is run, never what is found.
+    for files, bound, wanted in ((["treiber.c", "stack_clients.c"], 1, "not linearizable"), (["anchor.c"], 2, None),
+                                 (["span.c", "listing3_locked.c"], 3, None), (["token.c"], 2, None)):
+        explore(files, bound, wanted, ["-f"])
+
+
+def test_failures():
+    """Each way to fail is named: assertion, access, waiting, endless loop, history, bad call."""
+    def fails(text, wanted, arguments=("-x", 1, 2)):
+        said = run("-c", write("fails.c", text), *arguments, status=1).decode()
+        assert re.search(wanted, said), said
+        assert "replayed: the same failure after the same steps" in said, said
+
+    cell = "int* cell; void before() { cell = malloc(8); } "
+    fails(cell + "void thread(int self) { *cell = self; assert(*cell == self); }", r"FAILED in schedule \d+: an assertion does not hold, in thread 0")
+    fails(cell + "void thread(int self) { *cell = 1; *(cell + 5) = 1; }", "access to neither data, heap nor stack")
+    fails(cell + "void thread(int self) { while (*cell == 0) yield(); }", "everyone waits for another's write")
+    fails(cell + "void thread(int self) { while (1) *cell = self; }", "no end: too many steps")
+    fails("void thread(int self) { while (1) self = self + 1; }", "out of fuel")
+    fails(cell + "void thread(int self) { write(1, cell, 4); }", "a call that has no place")
+    fails(cell + "void thread(int self) { *cell = *cell + 1; } void after() { assert(*cell == 2); }", r"in after\(\)")
+    fails(cell + "int f(int n) { return f(n + 1) + 1; } void thread(int self) { f(0); }", "access to neither")
+    queue = "void thread(int self) { invoke(3, self + 1); *cell = self; respond(0); invoke(4, 0); respond(7); }"
+    fails(cell + queue, "the history is not linearizable")
+    fails(cell + "void thread(int self) { *cell = self; assert(*cell == self); }", "an assertion does not hold", ("-r", 1, 1000, 7))
+    said = run("-c", write("random.c", cell + "void thread(int self) { *cell = self; }"), "-r", 1, 100, 7).decode()
+    assert said.startswith("seed 7\n") and "100 schedules at random" in said, said
+
+
+def test_replay():
+    """A printed schedule can be followed again, on its own, and on every level; its picture is drawn."""
+    files = ["-c", "treiber.c", "stack_clients.c"]
+    said = run(*files, "-g", scratch / "aba.svg", "-x", 1, 2, status=1, cwd=CONCURRENT).decode()
+    schedule = re.search(r"schedule: (.*)", said).group(1)
+    again = run(*files, "-R", 1, schedule, status=1, cwd=CONCURRENT).decode()
+    steps = [line for line in said.splitlines() if re.match(r" +\d+  thread", line)]
+    assert len(steps) > 10
+    assert steps == [line for line in again.splitlines() if re.match(r" +\d+  thread", line)]
+    picture = (scratch / "aba.svg").read_text()
+    import xml.etree.ElementTree as tree
+    rows = tree.fromstring(picture).findall("{http://www.w3.org/2000/svg}rect")
+    assert len(rows) == len(steps) + 1, (len(rows), len(steps))
+    emulated = run("-l", binary(), "-m", 64, *files, "-x", 1, 2, status=1, cwd=CONCURRENT).decode()
+    assert emulated == said, emulated
+    bad = run(*files, "-R", 1, "0*1 7*2", status=2, cwd=CONCURRENT).decode()
+    assert "expected a schedule such as" in bad
+
+
+def measure():
+    """No test: the figures that the README gives."""
+    def timed(what, *arguments, status=0, cwd=None):
+        begin = time.perf_counter()
+        said = run(*arguments, status=status, cwd=cwd)
+        spent = time.perf_counter() - begin
+        say(f"{what}: {spent:.2f} s")
+        return spent, said
+
+    made = binary()
+    timed("selfie compiles itself", "-c", "selfie.c", "-o", scratch / "again.m")
+    spent, said = timed("selfie compiles itself on mipster", "-v", "-l", made, "-m", 16, "-c", "selfie.c", "-o", scratch / "again.m")
+    millions = int(re.search(rb"(\d+) million", said).group(1))
+    say(f"  {millions} million instructions, {millions / spent:.0f} million a second")
+    loop = write("loop.c", "int main() { int i; int* p; p = malloc(400); i = 0; while (i < 20000000) { *(p + i % 100) = i; i = i + 1; } return 0; }\n")
+    spent, said = timed("a loop of loads, stores and divisions", "-v", "-c", loop, "-m", 1)
+    millions = int(re.search(rb"(\d+) million", said).group(1))
+    say(f"  {millions} million instructions, {millions / spent:.0f} million a second")
+    timed("mipster on mipster compiles atoi.c", "-l", made, "-m", 64, "-l", made, "-m", 24, "-c", "examples/atoi.c")
+    spent, said = timed("ABA, three contexts, all schedules with a tag", "-c", "treiber_tagged.c", "stack_clients.c", "-x", 1, "all", cwd=CONCURRENT)
+    say("  " + said.decode().splitlines()[0])
+    spent, said = timed("ABA, three contexts, without", "-c", "treiber.c", "stack_clients.c", "-x", 1, "all", status=1, cwd=CONCURRENT)
+    say("  " + said.decode().splitlines()[0])
+
+
+if __name__ == "__main__":
+    parts = {name.removeprefix("test_"): part for name, part in list(globals().items()) if name.startswith("test_")}
+    parts["measure"] = measure
+    if len(sys.argv) < 3 or (sys.argv[1] not in parts and sys.argv[1] != "everything"):
+        sys.exit(f"usage: check.py PART SELFIE [COMPILER]; the parts: {' '.join(parts)}")
+    selfie = str(Path(sys.argv[2]).resolve())
+    compiler = sys.argv[3] if len(sys.argv) > 3 else compiler
+    chosen = [name for name in parts if name != "measure"] if sys.argv[1] == "everything" else [sys.argv[1]]
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder)
+        for name in chosen:
+            begin = time.perf_counter()
+            try:
+                parts[name]()
+            except AssertionError as error:
+                traceback.print_exc(limit=-1)
+                sys.exit(f"{name}: {error}")
+            if len(chosen) > 1:
+                say(f"-- {name}: {time.perf_counter() - begin:.1f} s")
