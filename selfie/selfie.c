@@ -1369,6 +1369,7 @@ int CALL_RESPOND = 5007;
 
 int stack_pointer_symbol = 0;  // compiled only where they are called
 int globals_symbol = 0;
+int globals_end_symbol = 0;
 int unknown_symbol = 0;  // stands for all that was not declared
 
 int library_symbol(int* name, int type, int arguments, int t0, int t1, int t2) {
@@ -1423,11 +1424,13 @@ void compile_start() {
   library_call("respond", NOTHING, 1, INTEGER, 0, 0, CALL_RESPOND);
   stack_pointer_symbol = library_symbol("stack_pointer", POINTER, 0, 0, 0, 0);
   globals_symbol = library_symbol("globals", POINTER, 0, 0, 0, 0);
+  globals_end_symbol = library_symbol("globals_end", POINTER, 0, 0, 0, 0);
   *(symbol_place + stack_pointer_symbol) = -1;  // nowhere yet
   *(symbol_place + globals_symbol) = -1;
+  *(symbol_place + globals_end_symbol) = -1;
 }
 
-// What a collector needs: where the stack ends and where the global variables begin.
+// What a collector needs: where the stack ends, and where the global variables begin and end.
 void compile_rest_of_library() {
   if (*(symbol_called + stack_pointer_symbol)) {
     *(symbol_place + stack_pointer_symbol) = here();
@@ -1438,6 +1441,12 @@ void compile_rest_of_library() {
   if (*(symbol_called + globals_symbol)) {
     *(symbol_place + globals_symbol) = here();
     emit_immediate(OP_ADDIU, R_GP, R_V0, -4 * global_count);
+    emit_register(F_JR, R_RA, R_ZERO, R_ZERO);
+    emit_nop();
+  }
+  if (*(symbol_called + globals_end_symbol)) {
+    *(symbol_place + globals_end_symbol) = here();
+    emit_register(F_ADDU, R_ZERO, R_GP, R_V0);
     emit_register(F_JR, R_RA, R_ZERO, R_ZERO);
     emit_nop();
   }
