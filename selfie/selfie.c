@@ -64,8 +64,7 @@ void put(int character) {
     out_word = 0;
     out_unit = 1;
     if (out_length == out_limit) flush();
-  } else
-    out_unit = out_unit * 256;
+  } else out_unit = out_unit * 256;
 }
 
 // From here on output goes there; the descriptor so far.
@@ -188,10 +187,8 @@ void put_hex(int n) {
   while (i > 0) {
     digit = n / i % 16 + top;
     top = 0;
-    if (digit < 10)
-      put('0' + digit);
-    else
-      put('A' + digit - 10);
+    if (digit < 10) put('0' + digit);
+    else put('A' + digit - 10);
     i = i / 16;
   }
 }
@@ -570,54 +567,31 @@ void error_here(int* text) {
 }
 
 void put_token(int which) {
-  if (which == END_OF_FILE)
-    put_text("the end of the file");
-  else if (which == NAME)
-    put_text("a name");
-  else if (which == NUMBER)
-    put_text("a number");
-  else if (which == STRING)
-    put_text("a string");
+  if (which == END_OF_FILE) put_text("the end of the file");
+  else if (which == NAME) put_text("a name");
+  else if (which == NUMBER) put_text("a number");
+  else if (which == STRING) put_text("a string");
   else {
     put(39);
-    if (which == LEFT)
-      put('(');
-    else if (which == RIGHT)
-      put(')');
-    else if (which == LEFT_BRACE)
-      put('{');
-    else if (which == RIGHT_BRACE)
-      put('}');
-    else if (which == SEMICOLON)
-      put(';');
-    else if (which == COMMA)
-      put(',');
-    else if (which == ASSIGN)
-      put('=');
-    else if (which == EQUAL)
-      put_text("==");
-    else if (which == UNEQUAL)
-      put_text("!=");
-    else if (which == LESS)
-      put('<');
-    else if (which == LESS_EQUAL)
-      put_text("<=");
-    else if (which == GREATER)
-      put('>');
-    else if (which == GREATER_EQUAL)
-      put_text(">=");
-    else if (which == PLUS)
-      put('+');
-    else if (which == MINUS)
-      put('-');
-    else if (which == STAR)
-      put('*');
-    else if (which == SLASH)
-      put('/');
-    else if (which == PERCENT)
-      put('%');
-    else if (which >= INT)
-      put_name(first_keyword + which - INT);
+    if (which == LEFT) put('(');
+    else if (which == RIGHT) put(')');
+    else if (which == LEFT_BRACE) put('{');
+    else if (which == RIGHT_BRACE) put('}');
+    else if (which == SEMICOLON) put(';');
+    else if (which == COMMA) put(',');
+    else if (which == ASSIGN) put('=');
+    else if (which == EQUAL) put_text("==");
+    else if (which == UNEQUAL) put_text("!=");
+    else if (which == LESS) put('<');
+    else if (which == LESS_EQUAL) put_text("<=");
+    else if (which == GREATER) put('>');
+    else if (which == GREATER_EQUAL) put_text(">=");
+    else if (which == PLUS) put('+');
+    else if (which == MINUS) put('-');
+    else if (which == STAR) put('*');
+    else if (which == SLASH) put('/');
+    else if (which == PERCENT) put('%');
+    else if (which >= INT) put_name(first_keyword + which - INT);
     put(39);
   }
 }
@@ -628,10 +602,8 @@ void put_found() {
     put(39);
     put_name(token_value);
     put(39);
-  } else if (token == NUMBER)
-    put_number(token_value);
-  else
-    put_token(token);
+  } else if (token == NUMBER) put_number(token_value);
+  else put_token(token);
 }
 
 // One error for a token, in the words "expected …, found …". A missing end is reported where it should have been.
@@ -650,10 +622,8 @@ void expected(int* what, int which) {
   if (which == RIGHT) at = previous_line;
   begin_error(scanned_file, at);
   put_text("expected ");
-  if (which >= 0)
-    put_token(which);
-  else
-    put_text(what);
+  if (which >= 0) put_token(which);
+  else put_text(what);
   put_text(", found ");
   put_found();
   end_error();
@@ -692,16 +662,12 @@ int skip_blanks() {
     if (c == '\n') {
       line = line + 1;
       position = position + 1;
-    } else if (c == ' ')
-      position = position + 1;
-    else if (c == '\t')
-      position = position + 1;
-    else if (c == 13)
-      position = position + 1;
+    } else if (c == ' ') position = position + 1;
+    else if (c == '\t') position = position + 1;
+    else if (c == 13) position = position + 1;
     else if (c == '/') {
       c = *(source + position + 1);
-      if (c == '/')
-        skip_line();
+      if (c == '/') skip_line();
       else if (c == '*') {
         open_line = line;
         open_at = position;
@@ -724,10 +690,8 @@ int skip_blanks() {
             position = position + 1;
           }
         }
-      } else
-        return 1;
-    } else
-      return c;
+      } else return 1;
+    } else return c;
   }
 }
 
@@ -763,8 +727,7 @@ void scan_name() {
   token_value = intern();
   token = NAME;
   if (token_value >= first_keyword) {
-    if (token_value < first_foreign)
-      token = INT + token_value - first_keyword;
+    if (token_value < first_foreign) token = INT + token_value - first_keyword;
     else if (token_value < last_foreign) {
       token = FOREIGN;
       if (last_error != token_begin) {
@@ -788,8 +751,7 @@ void scan_number() {
   big = 0;
   while (is_digit(*(source + position))) {
     digit = *(source + position) - '0';
-    if (token_value > 214748364)
-      big = 1;
+    if (token_value > 214748364) big = 1;
     else if (token_value == 214748364)
       if (digit > 7) big = 1;
     token_value = token_value * 10 + digit;
@@ -826,8 +788,7 @@ void scan_character() {
   }
   token_value = c;
   position = position + 1;
-  if (*(source + position) == 39)
-    position = position + 1;
+  if (*(source + position) == 39) position = position + 1;
   else {
     error_here("expected ' after the character");
     c = position;
@@ -869,8 +830,7 @@ void scan_string() {
           c = 0;
         }
       }
-      if (word_length == word_limit)
-        error_here("expected a string of at most 4096 characters");
+      if (word_length == word_limit) error_here("expected a string of at most 4096 characters");
       else {
         *(word_text + word_length) = c;
         word_length = word_length + 1;
@@ -918,32 +878,19 @@ void next_token() {
     return;
   }
   c = *(source + position);
-  if (is_letter(c))
-    scan_name();
-  else if (is_digit(c))
-    scan_number();
-  else if (c == 39)
-    scan_character();
-  else if (c == '"')
-    scan_string();
-  else if (c == '(')
-    scan_sign(LEFT, -1);
-  else if (c == ')')
-    scan_sign(RIGHT, -1);
-  else if (c == '{')
-    scan_sign(LEFT_BRACE, -1);
-  else if (c == '}')
-    scan_sign(RIGHT_BRACE, -1);
-  else if (c == ';')
-    scan_sign(SEMICOLON, -1);
-  else if (c == ',')
-    scan_sign(COMMA, -1);
-  else if (c == '=')
-    scan_sign(ASSIGN, EQUAL);
-  else if (c == '<')
-    scan_sign(LESS, LESS_EQUAL);
-  else if (c == '>')
-    scan_sign(GREATER, GREATER_EQUAL);
+  if (is_letter(c)) scan_name();
+  else if (is_digit(c)) scan_number();
+  else if (c == 39) scan_character();
+  else if (c == '"') scan_string();
+  else if (c == '(') scan_sign(LEFT, -1);
+  else if (c == ')') scan_sign(RIGHT, -1);
+  else if (c == '{') scan_sign(LEFT_BRACE, -1);
+  else if (c == '}') scan_sign(RIGHT_BRACE, -1);
+  else if (c == ';') scan_sign(SEMICOLON, -1);
+  else if (c == ',') scan_sign(COMMA, -1);
+  else if (c == '=') scan_sign(ASSIGN, EQUAL);
+  else if (c == '<') scan_sign(LESS, LESS_EQUAL);
+  else if (c == '>') scan_sign(GREATER, GREATER_EQUAL);
   else if (c == '+') {
     scan_sign(PLUS, -1);
     no_combination(c);
@@ -953,10 +900,8 @@ void next_token() {
   } else if (c == '*') {
     scan_sign(STAR, -1);
     no_combination(c);
-  } else if (c == '/')
-    scan_sign(SLASH, -1);
-  else if (c == '%')
-    scan_sign(PERCENT, -1);
+  } else if (c == '/') scan_sign(SLASH, -1);
+  else if (c == '%') scan_sign(PERCENT, -1);
   else if (c == '!') {
     scan_sign(FOREIGN, UNEQUAL);
     if (token == FOREIGN) error_here("C* has no Boolean operators: compare with 0");
@@ -966,30 +911,20 @@ void next_token() {
       if (*(source + position) == '&') {
         position = position + 1;
         foreign("C* has no Boolean operators: nest one if in another");
-      } else
-        foreign("C* has no bitwise operators, and no address-of");
+      } else foreign("C* has no bitwise operators, and no address-of");
     } else if (c == '|') {
       if (*(source + position) == '|') {
         position = position + 1;
         foreign("C* has no Boolean operators: write one if after the other");
-      } else
-        foreign("C* has no bitwise operators: use * / %");
-    } else if (c == '^')
-      foreign("C* has no bitwise operators: use * / %");
-    else if (c == '~')
-      foreign("C* has no bitwise operators: use * / %");
-    else if (c == '[')
-      foreign("C* has no arrays: write *(a + i)");
-    else if (c == ']')
-      foreign("C* has no arrays: write *(a + i)");
-    else if (c == '.')
-      foreign("C* has no data structures");
-    else if (c == '#')
-      foreign("C* has no preprocessor");
-    else if (c == '?')
-      foreign("C* has no conditional expression: use if and else");
-    else
-      foreign("C* has no such character");
+      } else foreign("C* has no bitwise operators: use * / %");
+    } else if (c == '^') foreign("C* has no bitwise operators: use * / %");
+    else if (c == '~') foreign("C* has no bitwise operators: use * / %");
+    else if (c == '[') foreign("C* has no arrays: write *(a + i)");
+    else if (c == ']') foreign("C* has no arrays: write *(a + i)");
+    else if (c == '.') foreign("C* has no data structures");
+    else if (c == '#') foreign("C* has no preprocessor");
+    else if (c == '?') foreign("C* has no conditional expression: use if and else");
+    else foreign("C* has no such character");
     if (c == '#') skip_line();
   }
 }
@@ -1067,7 +1002,7 @@ int* symbol_line;
 int* symbol_called;
 int symbols = 0;
 int symbol_limit = 6000;
-int globals_end = 0;  // symbols behind are locals
+int first_local = 0;  // symbols behind are locals
 
 int* global_symbol;  // of a name, -1 without
 int* local_symbol;
@@ -1344,10 +1279,8 @@ void emit_divide_positive(int a, int b, int remainder) {
   emit_register(F_SUBU, R_ZERO, a, a);
   land(skip);
   emit_register(F_DIVU, a, b, R_ZERO);
-  if (remainder)
-    emit_from(F_MFHI, a);
-  else
-    emit_from(F_MFLO, a);
+  if (remainder) emit_from(F_MFHI, a);
+  else emit_from(F_MFLO, a);
   skip = emit_branch(OP_BEQ, R_T8, R_ZERO);
   emit_register(F_SUBU, R_ZERO, a, a);
   land(skip);
@@ -1470,8 +1403,8 @@ void compile_rest_of_library() {
 //
 // A frame, from high to low: arguments (the first lowest), $ra, the caller's $fp (here $fp points), locals, temporaries.
 
-int procedure = 0;        // whose body is being compiled
-int literal = 0;          // value of the expression just compiled, if it was one number: see product()
+int procedure = 0;  // whose body is being compiled
+int literal = 0;    // value of the expression just compiled, if it was one number: see product()
 int was_literal = 0;
 int* return_place;  // jumps to the end of the procedure
 int returns = 0;
@@ -1487,14 +1420,10 @@ int must_be(int which) {
 }
 
 void put_type(int type) {
-  if (type == INTEGER)
-    put_text("int");
-  else if (type == ZERO)
-    put_text("int");
-  else if (type == POINTER)
-    put_text("int*");
-  else
-    put_text("void");
+  if (type == INTEGER) put_text("int");
+  else if (type == ZERO) put_text("int");
+  else if (type == POINTER) put_text("int*");
+  else put_text("void");
 }
 
 int fits(int wanted, int type) {
@@ -1571,8 +1500,7 @@ void emit_string() {
   data_count = data_count + words;
   next_token();
   push();
-  if (offset <= 32767)
-    emit_immediate(OP_ADDIU, R_GP, top(), offset);
+  if (offset <= 32767) emit_immediate(OP_ADDIU, R_GP, top(), offset);
   else {
     emit_constant(top(), offset);
     emit_register(F_ADDU, top(), R_GP, top());
@@ -1671,8 +1599,7 @@ int called_procedure(int name) {
   int symbol;
 
   symbol = symbol_of(name);
-  if (symbol < 0)
-    about_name("expected a procedure that is declared before, found ", name, "");
+  if (symbol < 0) about_name("expected a procedure that is declared before, found ", name, "");
   else if (*(symbol_kind + symbol) != PROCEDURE) {
     about_name("expected a procedure, found the variable ", name, "");
     return -1;
@@ -1794,13 +1721,10 @@ int product() {
     right = factor();
     check_type(INTEGER, right, " after an operator for numbers");
     if (depth > 1) {
-      if (sign == STAR)
-        emit_multiply(below(), top());
+      if (sign == STAR) emit_multiply(below(), top());
       else {
-        if (was_literal * (literal > 0))
-          emit_divide_positive(below(), top(), sign == PERCENT);
-        else
-          emit_divide(below(), top(), sign == PERCENT);
+        if (was_literal * (literal > 0)) emit_divide_positive(below(), top(), sign == PERCENT);
+        else emit_divide(below(), top(), sign == PERCENT);
         if (was_literal)
           if (literal == 0) error_here("expected a divisor, found 0");
       }
@@ -1899,10 +1823,8 @@ int expression() {
   if (depth < 2) return INTEGER;
   a = below();
   b = top();
-  if (sign == LESS)
-    emit_register(F_SLT, a, b, a);
-  else if (sign == GREATER)
-    emit_register(F_SLT, b, a, a);
+  if (sign == LESS) emit_register(F_SLT, a, b, a);
+  else if (sign == GREATER) emit_register(F_SLT, b, a, a);
   else if (sign == LESS_EQUAL) {
     emit_register(F_SLT, b, a, a);
     emit_immediate(OP_ADDIU, R_ZERO, b, 1);
@@ -1913,10 +1835,8 @@ int expression() {
     emit_register(F_SUBU, b, a, a);
   } else {
     // 1 and over the 0, or 0 and over the 1
-    if (sign == EQUAL)
-      skip = emit_branch(OP_BEQ, a, b);
-    else
-      skip = emit_branch(OP_BNE, a, b);
+    if (sign == EQUAL) skip = emit_branch(OP_BEQ, a, b);
+    else skip = emit_branch(OP_BNE, a, b);
     emit_immediate(OP_ADDIU, R_ZERO, a, 0);
     emit_immediate(OP_BEQ, R_ZERO, R_ZERO, 2);
     emit_nop();
@@ -1944,19 +1864,13 @@ int condition() {
     compared(type);
     a = R_T0;
     b = R_T0 + 1;
-    if (sign == EQUAL)
-      leave = emit_branch(OP_BNE, a, b);
-    else if (sign == UNEQUAL)
-      leave = emit_branch(OP_BEQ, a, b);
+    if (sign == EQUAL) leave = emit_branch(OP_BNE, a, b);
+    else if (sign == UNEQUAL) leave = emit_branch(OP_BEQ, a, b);
     else {
-      if ((sign == LESS) + (sign == GREATER_EQUAL))
-        emit_register(F_SLT, a, b, a);
-      else
-        emit_register(F_SLT, b, a, a);
-      if ((sign == LESS) + (sign == GREATER))
-        leave = emit_branch(OP_BEQ, a, R_ZERO);
-      else
-        leave = emit_branch(OP_BNE, a, R_ZERO);
+      if ((sign == LESS) + (sign == GREATER_EQUAL)) emit_register(F_SLT, a, b, a);
+      else emit_register(F_SLT, b, a, a);
+      if ((sign == LESS) + (sign == GREATER)) leave = emit_branch(OP_BEQ, a, R_ZERO);
+      else leave = emit_branch(OP_BNE, a, R_ZERO);
     }
   } else {
     if (type == NOTHING) check_type(INTEGER, type, " as a condition");
@@ -2004,8 +1918,7 @@ void block() {
     next_token();
     while ((token != RIGHT_BRACE) * (token != END_OF_FILE)) statement();
     must_be(RIGHT_BRACE);
-  } else
-    statement();
+  } else statement();
 }
 
 void while_statement() {
@@ -2036,8 +1949,7 @@ void if_statement() {
     next_token();
     block();
     land(end);
-  } else
-    land(otherwise);
+  } else land(otherwise);
 }
 
 void return_statement() {
@@ -2058,8 +1970,7 @@ void return_statement() {
         put_text(" returned from a void procedure");
         end_error();
       }
-    } else
-      check_type(wanted, type, " returned");
+    } else check_type(wanted, type, " returned");
     if (depth > 0) emit_register(F_ADDU, R_ZERO, top(), R_V0);
   }
   if (returns == return_limit) fail(1, "too many return statements in one procedure");
@@ -2101,14 +2012,10 @@ void statement() {
   depth = 0;
   statement_line = token_line;
   begun = token_begin;
-  if (token == NAME)
-    name_statement();
-  else if (token == WHILE)
-    while_statement();
-  else if (token == IF)
-    if_statement();
-  else if (token == RETURN)
-    return_statement();
+  if (token == NAME) name_statement();
+  else if (token == WHILE) while_statement();
+  else if (token == IF) if_statement();
+  else if (token == RETURN) return_statement();
   else if (token == STAR) {
     next_token();
     type = factor();
@@ -2118,15 +2025,13 @@ void statement() {
       check_type(INTEGER, type, " assigned to what a pointer points to");
       if (depth > 1) emit_immediate(OP_SW, below(), top(), 0);
       end_statement();
-    } else
-      skip_statement();
+    } else skip_statement();
   } else {
     if (token == INT)
       error_here("expected a statement, found 'int': variables are declared before the first statement");
     else if (token == LEFT_BRACE)
       error_here("expected a statement, found '{': C* has blocks after while, if and else alone");
-    else
-      expected("a statement", -1);
+    else expected("a statement", -1);
     // A loop of C goes with all its head, or each ';' in it would be one more error.
     if (token == FOREIGN) {
       next_token();
@@ -2164,12 +2069,12 @@ int declare_local(int name, int type, int place) {
 void forget_locals() {
   int i;
 
-  i = globals_end;
+  i = first_local;
   while (i < symbols) {
     if (*(symbol_kind + i) == LOCAL) *(local_symbol + *(symbol_name + i)) = -1;
     i = i + 1;
   }
-  symbols = globals_end;
+  symbols = first_local;
 }
 
 void body() {
@@ -2246,9 +2151,8 @@ void procedure_declaration(int type, int name, int old) {
   } else if (*(symbol_kind + old) != PROCEDURE) {
     about_name("expected a new name, found the variable ", name, "");
     symbol = new_symbol(name, PROCEDURE, type, 0);
-  } else
-    check_type(*(symbol_type + old), type, ", unlike the procedure's first declaration");
-  globals_end = symbols;
+  } else check_type(*(symbol_type + old), type, ", unlike the procedure's first declaration");
+  first_local = symbols;
   next_token();
   count = 0;
   more = token != RIGHT;
@@ -2265,8 +2169,7 @@ void procedure_declaration(int type, int name, int old) {
     if (token == NAME) {
       declare_local(token_value, parameter, 8 + 4 * count);
       next_token();
-    } else
-      expected("", NAME);
+    } else expected("", NAME);
     count = count + 1;
     more = 0;
     if (token == COMMA) {
@@ -2300,8 +2203,7 @@ void procedure_declaration(int type, int name, int old) {
       }
     }
   }
-  if (token == SEMICOLON)
-    next_token();
+  if (token == SEMICOLON) next_token();
   else if (token == LEFT_BRACE) {
     if (*(symbol_state + symbol) == DEFINED) about_name("expected one body of ", name, ", found a second");
     if (*(symbol_state + symbol) == LIBRARY)
@@ -2347,17 +2249,14 @@ void global_declaration(int type, int name, int old) {
         if (token_value != 0) check_type(POINTER, INTEGER, " as the first value");
       value = sign * token_value;
       next_token();
-    } else
-      expected("a number", -1);
+    } else expected("a number", -1);
   }
   global_count = global_count + 1;
   *(global_value + global_count - 1) = value;
   if (old < 0) *(global_symbol + name) = new_symbol(name, GLOBAL, type, -4 * global_count);
   if (token == COMMA) error_here("expected ';', found ',': one variable, one declaration");
-  if (last_error == token_begin)
-    skip_statement();
-  else
-    end_statement();
+  if (last_error == token_begin) skip_statement();
+  else end_statement();
 }
 
 void declaration() {
@@ -2388,10 +2287,8 @@ void declaration() {
   name = token_value;
   old = *(global_symbol + name);
   next_token();
-  if (token == LEFT)
-    procedure_declaration(type, name, old);
-  else
-    global_declaration(type, name, old);
+  if (token == LEFT) procedure_declaration(type, name, old);
+  else global_declaration(type, name, old);
 }
 
 void compile_file(int* name) {
@@ -2416,7 +2313,7 @@ void begin_program() {
   statement_line = 0;
   compile_start();
   unknown_symbol = new_symbol(intern_text("?"), GLOBAL, ANY, -4);
-  globals_end = symbols;
+  first_local = symbols;
 }
 
 // Calls get their targets, $gp its value.
@@ -2441,8 +2338,7 @@ void end_program() {
         put_text("', found its declaration alone");
         end_error();
       }
-    } else
-      *(code + *(call_place + i)) = OP_JAL * 67108864 + *(symbol_place + symbol) / 4;
+    } else *(code + *(call_place + i)) = OP_JAL * 67108864 + *(symbol_place + symbol) / 4;
     i = i + 1;
   }
   data_begin = (code_count * 4 + 4095) / 4096 * 4096;
@@ -2769,10 +2665,8 @@ int signed_immediate(int word) {
 
 void put_register(int number) {
   put('$');
-  if (number == 0)
-    put_text("zero");
-  else if (number == 1)
-    put_text("at");
+  if (number == 0) put_text("zero");
+  else if (number == 1) put_text("at");
   else if (number < 4) {
     put('v');
     put('0' + number - 2);
@@ -2791,14 +2685,10 @@ void put_register(int number) {
   } else if (number < 28) {
     put('k');
     put('0' + number - 26);
-  } else if (number == 28)
-    put_text("gp");
-  else if (number == 29)
-    put_text("sp");
-  else if (number == 30)
-    put_text("fp");
-  else
-    put_text("ra");
+  } else if (number == 28) put_text("gp");
+  else if (number == 29) put_text("sp");
+  else if (number == 30) put_text("fp");
+  else put_text("ra");
 }
 
 void put_registers(int* name, int a, int b, int c) {
@@ -2827,27 +2717,17 @@ void put_instruction(int word, int pc) {
   rt = field(word, 65536, 32);
   rd = field(word, 2048, 32);
   f = field(word, 1, 64);
-  if (word == 0)
-    put_text("nop");
+  if (word == 0) put_text("nop");
   else if (op == 0) {
-    if (f == F_ADDU)
-      put_registers("addu", rd, rs, rt);
-    else if (f == F_SUBU)
-      put_registers("subu", rd, rs, rt);
-    else if (f == F_SLT)
-      put_registers("slt", rd, rs, rt);
-    else if (f == F_MULTU)
-      put_registers("multu", rs, rt, -1);
-    else if (f == F_DIVU)
-      put_registers("divu", rs, rt, -1);
-    else if (f == F_MFLO)
-      put_registers("mflo", rd, -1, -1);
-    else if (f == F_MFHI)
-      put_registers("mfhi", rd, -1, -1);
-    else if (f == F_JR)
-      put_registers("jr", rs, -1, -1);
-    else if (f == F_SYSCALL)
-      put_text("syscall");
+    if (f == F_ADDU) put_registers("addu", rd, rs, rt);
+    else if (f == F_SUBU) put_registers("subu", rd, rs, rt);
+    else if (f == F_SLT) put_registers("slt", rd, rs, rt);
+    else if (f == F_MULTU) put_registers("multu", rs, rt, -1);
+    else if (f == F_DIVU) put_registers("divu", rs, rt, -1);
+    else if (f == F_MFLO) put_registers("mflo", rd, -1, -1);
+    else if (f == F_MFHI) put_registers("mfhi", rd, -1, -1);
+    else if (f == F_JR) put_registers("jr", rs, -1, -1);
+    else if (f == F_SYSCALL) put_text("syscall");
     else {
       put_text("no instruction: ");
       put_hex(word);
@@ -2857,20 +2737,16 @@ void put_instruction(int word, int pc) {
     put(',');
     put_number(signed_immediate(word));
   } else if ((op == OP_LW) + (op == OP_SW)) {
-    if (op == OP_LW)
-      put_registers("lw", rt, -1, -1);
-    else
-      put_registers("sw", rt, -1, -1);
+    if (op == OP_LW) put_registers("lw", rt, -1, -1);
+    else put_registers("sw", rt, -1, -1);
     put(',');
     put_number(signed_immediate(word));
     put('(');
     put_register(rs);
     put(')');
   } else if ((op == OP_BEQ) + (op == OP_BNE)) {
-    if (op == OP_BEQ)
-      put_registers("beq", rs, rt, -1);
-    else
-      put_registers("bne", rs, rt, -1);
+    if (op == OP_BEQ) put_registers("beq", rs, rt, -1);
+    else put_registers("bne", rs, rt, -1);
     put(',');
     put_hex(pc + 4 + 4 * signed_immediate(word));
   } else if (op == OP_J) {
@@ -3009,7 +2885,7 @@ int* tables;
 int tables_length = 0;
 int tables_limit = 0;
 
-int hosting = 0;  // the machine below runs our contexts
+int hosting = 0;   // the machine below runs our contexts
 int executed = 0;  // instructions, and in millions
 int executed_millions = 0;
 
@@ -3116,29 +2992,19 @@ void decode(int word, int* entry) {
     *(entry + 1) = rd;
     *(entry + 2) = rs;
     *(entry + 3) = rt;
-    if (word == 0)
-      *entry = 5;
-    else if (f == F_ADDU)
-      *entry = 4;
-    else if (f == F_SUBU)
-      *entry = 11;
-    else if (f == F_SLT)
-      *entry = 10;
-    else if (f == F_MFLO)
-      *entry = 6;
-    else if (f == F_MFHI)
-      *entry = 16;
-    else if (f == F_SYSCALL)
-      *entry = 17;
+    if (word == 0) *entry = 5;
+    else if (f == F_ADDU) *entry = 4;
+    else if (f == F_SUBU) *entry = 11;
+    else if (f == F_SLT) *entry = 10;
+    else if (f == F_MFLO) *entry = 6;
+    else if (f == F_MFHI) *entry = 16;
+    else if (f == F_SYSCALL) *entry = 17;
     else {
       *(entry + 1) = rs;
       *(entry + 2) = rt;
-      if (f == F_MULTU)
-        *entry = 7;
-      else if (f == F_DIVU)
-        *entry = 15;
-      else if (f == F_JR)
-        *entry = 14;
+      if (f == F_MULTU) *entry = 7;
+      else if (f == F_DIVU) *entry = 15;
+      else if (f == F_JR) *entry = 14;
     }
   } else if (op == OP_J) {
     *entry = 12;
@@ -3150,8 +3016,7 @@ void decode(int word, int* entry) {
     *(entry + 1) = rt;
     *(entry + 2) = rs;
     *(entry + 3) = signed_immediate(word);
-    if (op == OP_SW)
-      *entry = 3;
+    if (op == OP_SW) *entry = 3;
     else if (op == OP_BEQ) {
       *entry = 8;
       *(entry + 3) = *(entry + 3) * 4 + 4;
@@ -3160,10 +3025,8 @@ void decode(int word, int* entry) {
       *(entry + 3) = *(entry + 3) * 4 + 4;
     } else {
       if (rt == 0) *(entry + 1) = 32;
-      if (op == OP_LW)
-        *entry = 1;
-      else if (op == OP_ADDIU)
-        *entry = 2;
+      if (op == OP_LW) *entry = 1;
+      else if (op == OP_ADDIU) *entry = 2;
     }
   }
 }
@@ -3244,7 +3107,7 @@ int high_product(int a, int b) {
 
 void interpret(int* state, int* table) {
   int* m;
-  int* e;    // the decoded instruction
+  int* e;  // the decoded instruction
   int* page_code;
   int pc;
   int base;  // address of the page of pc
@@ -3274,8 +3137,7 @@ void interpret(int* state, int* table) {
   cause = 3;
   detail = 0;
   while (more) {
-    if (left <= 0)
-      more = 0;
+    if (left <= 0) more = 0;
     else if (pc < 0) {
       cause = 8;
       more = 0;
@@ -3319,10 +3181,8 @@ void interpret(int* state, int* table) {
                 more = 0;
               } else {
                 op = word / 1024;
-                if (op < pages)
-                  word = *(table + op) + word;
-                else
-                  word = -1;
+                if (op < pages) word = *(table + op) + word;
+                else word = -1;
                 if (word < 0) {
                   cause = 2;
                   detail = address;
@@ -3356,10 +3216,8 @@ void interpret(int* state, int* table) {
                 more = 0;
               } else {
                 op = word / 1024;
-                if (op < pages)
-                  word = *(table + op) + word;
-                else
-                  word = -1;
+                if (op < pages) word = *(table + op) + word;
+                else word = -1;
                 if (word < 0) {
                   cause = 2;
                   detail = address;
@@ -3397,8 +3255,7 @@ void interpret(int* state, int* table) {
                 left = fuel;
                 fuel = 0;
               }
-            } else
-              pc = pc + 4;
+            } else pc = pc + 4;
           } else if (op == 9) {  // bne
             if (*(state + *(e + 1)) != *(state + *(e + 2))) {
               pc = pc + *(e + 3);
@@ -3409,8 +3266,7 @@ void interpret(int* state, int* table) {
                 left = fuel;
                 fuel = 0;
               }
-            } else
-              pc = pc + 4;
+            } else pc = pc + 4;
           } else if (op == 10) {  // slt
             *(state + *(e + 1)) = *(state + *(e + 2)) < *(state + *(e + 3));
             pc = pc + 4;
@@ -3444,12 +3300,9 @@ void interpret(int* state, int* table) {
               fuel = 0;
               more = 0;
             } else {
-              if (a < 0)
-                lo = unsigned_quotient(a, b);
-              else if (b < 0)
-                lo = 0;
-              else
-                lo = a / b;
+              if (a < 0) lo = unsigned_quotient(a, b);
+              else if (b < 0) lo = 0;
+              else lo = a / b;
               *(state + 34) = a - lo * b;
               lazy = 0;
               pc = pc + 4;
@@ -3558,8 +3411,7 @@ void put_cause(int context) {
   } else if (cause == BY_PAGE) {
     if (*(state + S_DETAIL) / page_bytes >= *(state + S_PAGES)) {
       put_text("access beyond the end of memory: ");
-    } else
-      put_text("access to neither data, heap nor stack: ");
+    } else put_text("access to neither data, heap nor stack: ");
     put_hex(*(state + S_DETAIL));
   } else if (cause == BY_WORD) {
     put_text("no instruction: ");
@@ -3568,21 +3420,15 @@ void put_cause(int context) {
     put_text("unaligned access: ");
     put_hex(*(state + S_DETAIL));
     put_text(" is no multiple of 4");
-  } else if (cause == BY_DIVISION)
-    put_text("division by zero");
+  } else if (cause == BY_DIVISION) put_text("division by zero");
   else if (cause == BY_PROTECTION) {
     if (*(state + S_DETAIL) >= 0) {
-      if (*(state + S_DETAIL) < 64)
-        put_text("access through a null pointer: ");
-      else
-        put_text("access to code as if it were data: ");
-    } else
-      put_text("access to a negative address: ");
+      if (*(state + S_DETAIL) < 64) put_text("access through a null pointer: ");
+      else put_text("access to code as if it were data: ");
+    } else put_text("access to a negative address: ");
     put_hex(*(state + S_DETAIL));
-  } else if (cause == BY_JUMP)
-    put_text("jump to what is no code");
-  else
-    put_text("out of fuel");
+  } else if (cause == BY_JUMP) put_text("jump to what is no code");
+  else put_text("out of fuel");
 }
 
 void trouble(int context) {
@@ -3663,12 +3509,10 @@ void copy_state(int context, int out) {
     word = word_of(parent, *(context_block + context) + 4 * i);
     if (word < 0) trouble_because(parent, "hypster_run with a bad state block");
     if (out) {
-      if (i < S_LOW)
-        *(memory + word) = *(state + i);
+      if (i < S_LOW) *(memory + word) = *(state + i);
       else if (i >= S_CAUSE)
         if (i < S_MAPS) *(memory + word) = *(state + i);
-    } else
-      *(state + i) = *(memory + word);
+    } else *(state + i) = *(memory + word);
     i = i + 1;
   }
 }
@@ -3752,8 +3596,7 @@ int transfer(int context, int reads) {
     if (reads) {
       i = read(descriptor, memory + word, part);
       if (*(frame_decoded + word / 1024) != 0) forget_decoded(*(frame_decoded + word / 1024));
-    } else
-      i = write(descriptor, memory + word, part);
+    } else i = write(descriptor, memory + word, part);
     if (i < 0) {
       if (done > 0) return done;
       return -1;
@@ -3841,16 +3684,11 @@ int handle_call(int context) {
     *(state + S_PC) = *(state + S_PC) + 4;
     return child_of(context, *(state + R_A0));
   }
-  if (number == CALL_WRITE)
-    result = transfer(context, 0);
-  else if (number == CALL_READ)
-    result = transfer(context, 1);
-  else if (number == CALL_OPEN)
-    result = open_call(context);
-  else if (number == CALL_MALLOC)
-    result = malloc_call(context);
-  else if (number == CALL_SWAP)
-    result = swap_call(context);
+  if (number == CALL_WRITE) result = transfer(context, 0);
+  else if (number == CALL_READ) result = transfer(context, 1);
+  else if (number == CALL_OPEN) result = open_call(context);
+  else if (number == CALL_MALLOC) result = malloc_call(context);
+  else if (number == CALL_SWAP) result = swap_call(context);
   else if (number == CALL_ASSERT) {
     if (*(state + R_A0) == 0) {
       *(state + S_PC) = *(state + R_RA) - 8;
@@ -4089,12 +3927,9 @@ void put_effect(int context, int pc, int base_value) {
     put_hex(base_value + signed_immediate(word));
     put_text("]");
     to = field(word, 65536, 32);
-  } else if (op == OP_ADDIU)
-    to = field(word, 65536, 32);
-  else if (op == 0)
-    to = field(word, 2048, 32);
-  else if (op == OP_JAL)
-    to = R_RA;
+  } else if (op == OP_ADDIU) to = field(word, 65536, 32);
+  else if (op == 0) to = field(word, 2048, 32);
+  else if (op == OP_JAL) to = R_RA;
   if (to > 0) {
     put_text(" | ");
     put_register(to);
@@ -4186,8 +4021,7 @@ int fill_tally(int kind) {
       total = total + *(executions + i);
       if (kind == 1)
         *(tally + field(*(code + i), 1, 67108864)) = *(tally + field(*(code + i), 1, 67108864)) + *(executions + i);
-      else
-        *(tally + at) = *(tally + at) + *(executions + i);
+      else *(tally + at) = *(tally + at) + *(executions + i);
     }
     i = i + 1;
   }
@@ -4216,10 +4050,8 @@ void put_profile_part(int* title, int kind) {
     if (*(tally + best) > 0) {
       put_wide(*(tally + best), 12);
       put_text("  ");
-      if (total > 20000000)
-        put_wide(*(tally + best) / (total / 100), 3);
-      else
-        put_wide(*(tally + best) * 100 / total, 3);
+      if (total > 20000000) put_wide(*(tally + best) / (total / 100), 3);
+      else put_wide(*(tally + best) * 100 / total, 3);
       put_text(" %  ");
       i = -1;
       if (kind == 1) i = procedure_at(4 * best);
@@ -4232,8 +4064,7 @@ void put_profile_part(int* title, int kind) {
         put_source_line(*(code_place + best) / 65536, *(code_place + best) % 65536);
       }
       put('\n');
-    } else
-      row = profile_rows;
+    } else row = profile_rows;
     *(tally + best) = 0;
     row = row + 1;
   }
@@ -4272,10 +4103,8 @@ void execute(int megabytes, int* name) {
   running = 1;
   while (running) {
     if (*(context_parent + context) < 0) *(state_of(context) + S_FUEL) = all_fuel;
-    if (tracing + profiling > 0)
-      step(context);
-    else
-      run(context);
+    if (tracing + profiling > 0) step(context);
+    else run(context);
     context = handle(context);
   }
   if (profiling) put_profile();
@@ -4322,6 +4151,7 @@ int* thread_invoking;  // the operation that is about to be recorded with the ne
 int* thread_argument;
 int* thread_operation;  // in the history, -1: none open
 int* thread_news;       // another one wrote since this one looked
+int* thread_moved;      // since its sums were made
 int* thread_sum;
 int* thread_other_sum;
 int after_thread = 0;  // after() runs in a context of its own
@@ -4334,8 +4164,8 @@ int stack_pages = 2;
 int explored_end = 0;  // end of the heap after before()
 int return_address = -4;
 
-int* shared;    // of each word of memory: 0 unknown, 1 + n only used by context n, -1 - n also written by it,
-int* known;     // SHARED_WORD a step; and those of them that are not 0
+int* shared;  // of each word of memory: 0 unknown, 1 + n only used by context n, -1 - n also written by it,
+int* known;   // SHARED_WORD a step; and those of them that are not 0
 int SHARED_WORD = 1000;
 int READ_BY_MANY = 1001;
 int known_count = 0;
@@ -4370,7 +4200,7 @@ int GIVEN = 2;
 int mode = 0;
 int random_state = 1;
 
-int failed = 0;       // what went wrong
+int failed = 0;  // what went wrong
 int failed_thread = 0;
 int FAILED_ASSERT = 1;
 int FAILED_MACHINE = 2;
@@ -4465,8 +4295,7 @@ int is_step(int thread, int word, int writes) {
   } else if (use == 1 + thread) {
     if (writes) *(shared + word) = -1 - thread;
     return 0;
-  } else if (use == -1 - thread)
-    return 0;
+  } else if (use == -1 - thread) return 0;
   else if (use > 0)
     if (writes == 0) {
       *(shared + word) = READ_BY_MANY;
@@ -4594,11 +4423,11 @@ void wake_others(int thread) {
     if (t != thread) {
       if (*(thread_is + t) == WAITING) {
         *(thread_is + t) = READY;
-        sum_thread(t);
+        *(thread_moved + t) = 1;
       } else if (*(thread_is + t) == READY)
         if (*(thread_news + t) == 0) {
           *(thread_news + t) = 1;
-          sum_thread(t);
+          *(thread_moved + t) = 1;
         }
     }
     t = t + 1;
@@ -4644,8 +4473,7 @@ void put_address(int address) {
       put_number(distance / 4);
       put(')');
     }
-  } else
-    put_hex(address);
+  } else put_hex(address);
 }
 
 void put_safe(int* text) {
@@ -4654,14 +4482,10 @@ void put_safe(int* text) {
   c = *text;
   while (c != '\n') {
     if (c == 0) return;
-    if (c == '<')
-      put_text("&lt;");
-    else if (c == '>')
-      put_text("&gt;");
-    else if (c == '&')
-      put_text("&amp;");
-    else
-      put(c);
+    if (c == '<') put_text("&lt;");
+    else if (c == '>') put_text("&gt;");
+    else if (c == '&') put_text("&amp;");
+    else put(c);
     text = text + 1;
     c = *text;
   }
@@ -4708,12 +4532,9 @@ void begin_row(int thread) {
   put_number(steps);
   put_line("</text>");
   put_text("<rect rx=\"4\" height=\"22\" fill=\"");
-  if (thread % 3 == 0)
-    put_text("#d9e8f6");
-  else if (thread % 3 == 1)
-    put_text("#fbe3cf");
-  else
-    put_text("#dcefd9");
+  if (thread % 3 == 0) put_text("#d9e8f6");
+  else if (thread % 3 == 1) put_text("#fbe3cf");
+  else put_text("#dcefd9");
   put_text("\" width=\"");
   put_number(picture_lane - 14);
   put_text("\" x=\"");
@@ -4755,8 +4576,7 @@ void put_swap(int address, int old, int wanted, int value) {
   put_number(wanted);
   put_text(" to ");
   put_number(value);
-  if (old == wanted)
-    put_text(": done");
+  if (old == wanted) put_text(": done");
   else {
     put_text(": no, it is ");
     put_number(old);
@@ -4786,13 +4606,10 @@ void show(int thread, int action, int address, int old, int value, int wanted) {
   if (thread < threads) {
     put_text("thread ");
     put_number(thread);
-  } else
-    put_text("after   ");
+  } else put_text("after   ");
   put_text("  ");
-  if (action == 3)
-    put_swap(address, old, wanted, value);
-  else
-    put_action(action, address, old, value);
+  if (action == 3) put_swap(address, old, wanted, value);
+  else put_action(action, address, old, value);
   put_text("    // ");
   put_place(place / 65536, place % 65536);
   put_text(": ");
@@ -4802,24 +4619,18 @@ void show(int thread, int action, int address, int old, int value, int wanted) {
     begin_row(thread);
     put_number(place % 65536);
     put_text(": ");
-    if (action == 3)
-      put_swap(address, old, wanted, value);
-    else
-      put_action(action, address, old, value);
+    if (action == 3) put_swap(address, old, wanted, value);
+    else put_action(action, address, old, value);
     put_line("</text>");
     put_to(1);
   }
 }
 
 void put_kind(int kind) {
-  if (kind == PUSH)
-    put_text("push");
-  else if (kind == POP)
-    put_text("pop");
-  else if (kind == ENQUEUE)
-    put_text("enqueue");
-  else if (kind == DEQUEUE)
-    put_text("dequeue");
+  if (kind == PUSH) put_text("push");
+  else if (kind == POP) put_text("pop");
+  else if (kind == ENQUEUE) put_text("enqueue");
+  else if (kind == DEQUEUE) put_text("dequeue");
   else {
     put_text("operation ");
     put_number(kind);
@@ -4832,10 +4643,8 @@ void put_history() {
   i = 0;
   while (i < operations) {
     put_text("       ");
-    if (i < first_operations)
-      put_text("before  ");
-    else if (*(operation_thread + i) == after_thread)
-      put_text("after   ");
+    if (i < first_operations) put_text("before  ");
+    else if (*(operation_thread + i) == after_thread) put_text("after   ");
     else {
       put_text("thread ");
       put_number(*(operation_thread + i));
@@ -4847,10 +4656,8 @@ void put_history() {
     put(')');
     if ((*(operation_kind + i) == POP) + (*(operation_kind + i) == DEQUEUE)) {
       put_text(" gave ");
-      if (*(operation_result + i) == 0)
-        put_text("nothing");
-      else
-        put_number(*(operation_result + i));
+      if (*(operation_result + i) == 0) put_text("nothing");
+      else put_number(*(operation_result + i));
     }
     put_text(", from moment ");
     put_number(*(operation_begin + i));
@@ -4864,26 +4671,18 @@ void put_history() {
 void put_failure() {
   int place;
 
-  if (failed == FAILED_ASSERT)
-    put_text("an assertion does not hold");
-  else if (failed == FAILED_MACHINE)
-    put_cause(*(thread_context + failed_thread));
-  else if (failed == FAILED_WAITING)
-    put_text("everyone waits for another's write");
-  else if (failed == FAILED_HISTORY)
-    put_text("the history is not linearizable");
-  else if (failed == FAILED_LENGTH)
-    put_text("no end: too many steps");
-  else if (failed == FAILED_CALL)
-    put_text("a call that has no place in an explored program");
-  else
-    put_text("this schedule cannot be followed");
+  if (failed == FAILED_ASSERT) put_text("an assertion does not hold");
+  else if (failed == FAILED_MACHINE) put_cause(*(thread_context + failed_thread));
+  else if (failed == FAILED_WAITING) put_text("everyone waits for another's write");
+  else if (failed == FAILED_HISTORY) put_text("the history is not linearizable");
+  else if (failed == FAILED_LENGTH) put_text("no end: too many steps");
+  else if (failed == FAILED_CALL) put_text("a call that has no place in an explored program");
+  else put_text("this schedule cannot be followed");
   if ((failed == FAILED_ASSERT) + (failed == FAILED_MACHINE) + (failed == FAILED_CALL) > 0) {
     if (failed_thread < threads) {
       put_text(", in thread ");
       put_number(failed_thread);
-    } else
-      put_text(", in after()");
+    } else put_text(", in after()");
     place = place_of(failed_thread);
     put_text("    // ");
     put_place(place / 65536, place % 65536);
@@ -4914,8 +4713,7 @@ void put_schedule() {
   while (i < steps) {
     run_length = 1;
     while (i + run_length < steps) {
-      if (*(step_thread + i + run_length) == *(step_thread + i))
-        run_length = run_length + 1;
+      if (*(step_thread + i + run_length) == *(step_thread + i)) run_length = run_length + 1;
       else {
         put_number(*(step_thread + i));
         put('*');
@@ -5041,8 +4839,7 @@ int explored_call(int thread, int now) {
   } else if (number == CALL_INVOKE) {
     *(thread_invoking + thread) = *(state + R_A0);
     *(thread_argument + thread) = *(state + R_A0 + 1);
-  } else if (number == CALL_RESPOND)
-    record_response(thread, *(state + R_A0));
+  } else if (number == CALL_RESPOND) record_response(thread, *(state + R_A0));
   else if (number == CALL_YIELD) {
     if (thread < threads) {
       if (*(thread_news + thread)) {
@@ -5087,16 +4884,13 @@ void advance(int thread, int now) {
         if ((*(state + R_V0) == CALL_SWAP) + (*(state + R_V0) == CALL_MALLOC)) record_invocation(thread);
       more = explored_call(thread, now);
     } else if (cause == BY_JUMP) {
-      if (*(state + S_PC) == return_address)
-        *(thread_is + thread) = DONE;
-      else
-        fail_run(thread, FAILED_MACHINE);
-    } else
-      fail_run(thread, FAILED_MACHINE);
+      if (*(state + S_PC) == return_address) *(thread_is + thread) = DONE;
+      else fail_run(thread, FAILED_MACHINE);
+    } else fail_run(thread, FAILED_MACHINE);
     if (failed) more = 0;
     now = 0;
   }
-  if (thread < threads) sum_thread(thread);
+  if (thread < threads) *(thread_moved + thread) = 1;
 }
 
 // To the beginning of a procedure, with one argument.
@@ -5162,10 +4956,16 @@ int met_before(int current, int switches) {
   int t;
   int i;
 
+  if (bound == no_bound) {  // then nothing depends on who came before
+    current = 0;
+    switches = 0;
+  }
   a = fold(memory_sum, history_sum, current);
   b = fold(memory_other_sum, current, history_other_sum);
   t = 0;
   while (t < threads) {
+    if (*(thread_moved + t)) sum_thread(t);
+    *(thread_moved + t) = 0;
     a = fold(a, *(thread_sum + t), t);
     b = fold(b, t, *(thread_other_sum + t));
     t = t + 1;
@@ -5365,8 +5165,7 @@ int run_schedule() {
       } else {
         result = 1;
         if (steps >= prefix) {
-          if (mode == RANDOM)
-            *(step_thread + steps) = random_choice(steps);
+          if (mode == RANDOM) *(step_thread + steps) = random_choice(steps);
           else if (mode == GIVEN) {
             if (enabled > 1) fail_run(0, FAILED_SCHEDULE);
             *(step_thread + steps) = next_choice(steps, -1);
@@ -5453,8 +5252,7 @@ void report_failure() {
         while (*(source + i) == ' ') i = i + 1;
         put_safe(source + i);
       }
-    } else
-      put_failure();
+    } else put_failure();
     put_line("</text>");
     put_line("</svg>");
     put_to(1);
@@ -5462,10 +5260,8 @@ void report_failure() {
   i = 0;
   if (failed == what)
     if (failed_thread == who) i = steps == length;
-  if (i)
-    put_line("replayed: the same failure after the same steps");
-  else
-    put_line("replayed: ANOTHER outcome; the explorer is wrong");
+  if (i) put_line("replayed: the same failure after the same steps");
+  else put_line("replayed: ANOTHER outcome; the explorer is wrong");
   stop(1);
 }
 
@@ -5514,8 +5310,7 @@ int explore(int limit) {
       schedules = schedules + 1;
       if (run_schedule() == 0) known_ends = known_ends + 1;
       if (failed) report_failure();
-      if (learnt)
-        more = 0;
+      if (learnt) more = 0;
       else {
         s = steps - 1;
         choice = -1;
@@ -5525,8 +5320,7 @@ int explore(int limit) {
             *(step_thread + s) = choice;
             prefix = s + 1;
             s = -1;
-          } else
-            s = s - 1;
+          } else s = s - 1;
         }
         if (choice < 0) more = 0;
       }
@@ -5537,8 +5331,7 @@ int explore(int limit) {
 }
 
 void put_explored(int limit) {
-  if (limit == no_bound)
-    put_text("any number of switches: ");
+  if (limit == no_bound) put_text("any number of switches: ");
   else {
     put_text("at most ");
     put_number(limit);
@@ -5577,6 +5370,7 @@ void start_explorer(int megabytes) {
   thread_argument = allocate(thread_limit + 1);
   thread_operation = allocate(thread_limit + 1);
   thread_news = allocate(thread_limit + 1);
+  thread_moved = allocate_clear(thread_limit + 1);
   thread_sum = allocate(thread_limit + 1);
   thread_other_sum = allocate(thread_limit + 1);
   words = memory_frames * 1024;
@@ -5612,18 +5406,15 @@ void start_explorer(int megabytes) {
       *(state_of(0) + S_FUEL) = all_fuel;
       run(0);
       if (*(state_of(0) + S_CAUSE) == BY_JUMP) {
-        if (*(state_of(0) + S_PC) == return_address)
-          running = 0;
-        else
-          trouble(0);
+        if (*(state_of(0) + S_PC) == return_address) running = 0;
+        else trouble(0);
       } else {
         if (*(state_of(0) + S_CAUSE) == BY_CALL) {
           i = *(state_of(0) + R_V0);
           if (i == CALL_INVOKE) {
             *(thread_invoking + thread_limit) = *(state_of(0) + R_A0);
             *(thread_argument + thread_limit) = *(state_of(0) + R_A0 + 1);
-          } else if (i == CALL_RESPOND)
-            record_response(thread_limit, *(state_of(0) + R_A0));
+          } else if (i == CALL_RESPOND) record_response(thread_limit, *(state_of(0) + R_A0));
         }
         handle(0);
         if (running == 0) stop(exit_status);
@@ -5746,12 +5537,9 @@ void replay_command() {
   while ((character_of(text, i) != 0) * good) {
     if (character_of(text, i) == '@') {
       who = number_in(text, i + 1);
-      if (who < *(state_of(0) + S_LOW))
-        good = 0;
-      else if (shared_word(0, who) < 0)
-        good = 0;
-      else
-        *(shared + shared_word(0, who)) = SHARED_WORD;
+      if (who < *(state_of(0) + S_LOW)) good = 0;
+      else if (shared_word(0, who) < 0) good = 0;
+      else *(shared + shared_word(0, who)) = SHARED_WORD;
     } else {
       who = number_in(text, i);
       while (is_digit(character_of(text, i))) i = i + 1;
@@ -5839,8 +5627,7 @@ void compile_command() {
   more = next_argument < arguments;
   while (more) {
     text = argument(next_argument);
-    if (character_of(text, 0) == '-')
-      more = 0;
+    if (character_of(text, 0) == '-') more = 0;
     else {
       next_argument = next_argument + 1;
       compile_file(text);
@@ -5905,16 +5692,11 @@ int main(int argc, int* argv) {
     } else if (same_text(option, "-S")) {
       need_code();
       write_assembly(take_argument("a file to write"));
-    } else if (same_text(option, "-d"))
-      tracing = 1;
-    else if (same_text(option, "-p"))
-      profiling = 1;
-    else if (same_text(option, "-v"))
-      verbose = 1;
-    else if (same_text(option, "-f"))
-      compare_states = 0;
-    else if (same_text(option, "-g"))
-      picture = create(take_argument("a file to draw"));
+    } else if (same_text(option, "-d")) tracing = 1;
+    else if (same_text(option, "-p")) profiling = 1;
+    else if (same_text(option, "-v")) verbose = 1;
+    else if (same_text(option, "-f")) compare_states = 0;
+    else if (same_text(option, "-g")) picture = create(take_argument("a file to draw"));
     else if (same_text(option, "-h")) {
       usage();
       stop(0);

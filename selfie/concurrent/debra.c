@@ -12,10 +12,10 @@
 int threads = 3;
 
 int* epoch;
-int* announced;  // of each context: 2 * epoch + 1 inside an operation, 0 outside
-int* shared;     // the node that all may read
-int* live;       // of each node, 1 to 3
-int* bag;        // of the writer: for each epoch modulo 3 one retired node
+int* announced;   // of each context: 2 * epoch + 1 inside an operation, 0 outside
+int* shared;      // the node that all may read
+int* live;        // of each node, 1 to 3
+int* bag;         // of the writer: for each epoch modulo 3 one retired node
 int* last_epoch;  // of the writer
 
 void before() {
@@ -109,8 +109,7 @@ void thread(int self) {
     replace(0, 3);
     idle(0);
     idle(0);
-  } else
-    read_shared(self);
+  } else read_shared(self);
 }
 
 void after() { assert(*(live + *shared) == 1); }

@@ -31,10 +31,8 @@ void enqueue(int node) {
   while (done == 0) {
     last = *tail;
     after = *(next + last);
-    if (after == 0)
-      done = compare_and_swap(next + last, 0, node);
-    else
-      compare_and_swap(tail, last, after);  // the tail lags behind: help
+    if (after == 0) done = compare_and_swap(next + last, 0, node);
+    else compare_and_swap(tail, last, after);  // the tail lags behind: help
   }
   compare_and_swap(tail, last, node);
 }

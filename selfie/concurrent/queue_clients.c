@@ -29,10 +29,8 @@ void before() { make_queue(); }
 
 void thread(int self) {
   enqueue_recorded(2 * self + 2);
-  if (self == 2)
-    enqueue_recorded(2 * self + 3);
-  else
-    dequeue_recorded();
+  if (self == 2) enqueue_recorded(2 * self + 3);
+  else dequeue_recorded();
 }
 
 // Nothing is lost: what is left can be taken, and then there is nothing.

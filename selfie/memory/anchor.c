@@ -56,7 +56,9 @@ int count_of(int anchor) { return anchor / 32 % 32; }
 
 int first_of(int anchor) { return anchor % 32; }
 
-int make_anchor(int state, int tag, int count, int first) { return state * 65536 + tag % 64 * 1024 + count * 32 + first; }
+int make_anchor(int state, int tag, int count, int first) {
+  return state * 65536 + tag % 64 * 1024 + count * 32 + first;
+}
 
 int capacity_of(int d) { return superblock_words / *(class_words + *(class_of + d)); }
 

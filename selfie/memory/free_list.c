@@ -18,10 +18,8 @@ int* next_of(int* block) { return (int*)*(block + 1); }
 
 // 0 for `before` means the list's head.
 void link_behind(int* before, int* block) {
-  if (before == 0)
-    free_first = block;
-  else
-    *(before + 1) = (int)block;
+  if (before == 0) free_first = block;
+  else *(before + 1) = (int)block;
 }
 
 int* allocate(int words) {
@@ -42,8 +40,7 @@ int* allocate(int words) {
         *block = words;
         link_behind(before, rest);
         paint(rest, 1, HEADER);
-      } else
-        link_behind(before, next_of(block));
+      } else link_behind(before, next_of(block));
       paint(block, 1, HEADER);
       paint(block + 1, *block - 1, USED);
       return block + 1;

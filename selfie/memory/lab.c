@@ -123,10 +123,8 @@ void unlist(int* span) {
   s = (int*)*(partial + class);
   while (s != 0) {
     if (s == span) {
-      if (before == 0)
-        *(partial + class) = *(span + SPAN_NEXT);
-      else
-        *(before + SPAN_NEXT) = *(span + SPAN_NEXT);
+      if (before == 0) *(partial + class) = *(span + SPAN_NEXT);
+      else *(before + SPAN_NEXT) = *(span + SPAN_NEXT);
       return;
     }
     before = s;

@@ -28,25 +28,17 @@ void paint(int* from, int words, int kind) {
 int painted(int i) { return *(kinds + i); }
 
 void print_colour(int kind) {
-  if (kind == HEADER)
-    print("#7a8794");
-  else if (kind == USED)
-    print("#e08a3c");
-  else if (kind == FREE)
-    print("#bcd9b0");
-  else
-    print("#eeeeee");
+  if (kind == HEADER) print("#7a8794");
+  else if (kind == USED) print("#e08a3c");
+  else if (kind == FREE) print("#bcd9b0");
+  else print("#eeeeee");
 }
 
 void print_kind(int kind) {
-  if (kind == HEADER)
-    print_character('+');
-  else if (kind == USED)
-    print_character('#');
-  else if (kind == FREE)
-    print_character('o');
-  else
-    print_character('.');
+  if (kind == HEADER) print_character('+');
+  else if (kind == USED) print_character('#');
+  else if (kind == FREE) print_character('o');
+  else print_character('.');
 }
 
 void start_map(int argc, int* argv) {
@@ -66,10 +58,12 @@ void start_map(int argc, int* argv) {
     map_file = open((int*)*(argv + 1), 577, 420);
     assert(map_file >= 0);
     print_to(map_file);
-    print("<svg xmlns=\"http://www.w3.org/2000/svg\" font-family=\"monospace\" font-size=\"12\" viewBox=\"0 0 1100 ");
+    print(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" font-family=\"monospace\" font-size=\"12\" viewBox=\"0 0 1100 ");
     print_number(40 + map_most * 30);
     print("\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n");
-    print("<text x=\"8\" y=\"20\">grey: the allocator's own; orange: in use; green: free; light: never used</text>\n");
+    print("<text x=\"8\" y=\"20\">grey: the allocator's own; orange: in use; green: free; light: never ");
+    print("used</text>\n");
     print_to(1);
   }
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """check PART SELFIE [COMPILER] — one part of Selfie's tests: each function test_PART below.
 
-SELFIE is selfie.c as COMPILER has made it. Nothing here looks at a clock; `measure` is no test and prints figures.
+A part of a test, test_NAME__PART, is named NAME@PART. SELFIE is selfie.c as COMPILER has made it. Nothing here looks at a clock; `measure` is no test and prints figures.
 """
 
 import os
@@ -16,7 +16,6 @@ import traceback
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2] / "selfie"
-CFLAGS = ["-std=gnu89", "-O2", "-fwrapv", "-w", "-Wno-incompatible-pointer-types", "-Dmain(a,b)=main(a,char**argv)"]
 
 selfie = ""
 compiler = "cc"
@@ -73,7 +72,7 @@ def test_compilers():
             continue
         seen.append(os.path.realpath(path))
         other = scratch / "other"
-        subprocess.run([path, *CFLAGS, "-O1", "-o", other, ROOT / "selfie.c"], check=True, timeout=110)
+        subprocess.run([ROOT / "compile", path, other, "-O1"], check=True, timeout=110)
         made = scratch / "other.m"
         subprocess.run([other, "-c", "selfie.c", "-o", made], cwd=ROOT, check=True, timeout=60)
         assert made.read_bytes() == wanted, f"{path} makes another selfie"
@@ -98,7 +97,7 @@ def on_level(level):
     return ["-l", binary(), *words] if words else []
 
 
-def test_levels():
+def test_levels__same():
     """A program's output and status are the same on every level, and so is what selfie says of a wrong one."""
     program = write("levels.c", '''
 int* text;
@@ -131,7 +130,7 @@ int main(int argc, int* argv) {
     say(f"{len(LEVELS)} levels: " + ", ".join(LEVELS))
 
 
-def test_hosting():
+def test_levels__hosted():
     """A hosted program is run by the machine below, not interpreted by the hypervisor: the instructions tell."""
     program = write("count.c", "int main() { int i; i = 0; while (i < 100000) i = i + 1; return 0; }\n")
     said = {}
@@ -142,7 +141,7 @@ def test_hosting():
     assert said["-y"] < 10 < said["-m"], said
 
 
-def test_atoi():
+def test_atoi__listing():
     """atoi.c of the talk compiles to the instructions that the talk prints, and to their addresses."""
     printed = '''atoi.c: $pc=0x000001CC: lw $t0,-4($fp)
 atoi.c: $pc=0x000001D0: addiu $t1,$zero,1
@@ -166,7 +165,7 @@ atoi.c: $pc=0x00000200: sw $t0,-12($fp)
     assert any(line.startswith("// atoi.c:15: i = i + 1;") for line in lines), "the source's lines are there"
 
 
-def test_instructions():
+def test_atoi__instructions():
     """selfie.c compiles to the 17 instructions of the talk and no other; each is what MIPS32 says."""
     wanted = set("j jal beq bne addiu lw sw nop jr syscall mfhi mflo multu divu addu subu slt".split())
     out = run("-c", "selfie.c", "-S", "-").decode()
@@ -188,7 +187,7 @@ def run_binary(source):
 # ---- the language
 
 
-def test_accept():
+def test_corpus__accept():
     """Each program of the corpus ends with the status that its first line says."""
     programs = sorted((ROOT / "corpus/accept").glob("*.c"))
     assert len(programs) >= 12
@@ -199,7 +198,7 @@ def test_accept():
     say(f"{len(programs)} programs, each by selfie and by selfie on mipster")
 
 
-def test_reject():
+def test_corpus__reject():
     """Each program of the corpus is refused in the words that stand beside it: file, line, what was expected."""
     programs = sorted((ROOT / "corpus/reject").glob("*.c"))
     assert len(programs) >= 20
@@ -217,7 +216,7 @@ def test_reject():
 # ---- what machines refuse
 
 
-def test_machine():
+def test_faults__machine():
     """Out of memory, bad accesses, unknown calls, division by zero: a precise message and status 3."""
     def fault(text, wanted, status=3, megabytes=1):
         said = run("-c", write("fault.c", text), "-m", megabytes, status=status, cwd=scratch).decode()
@@ -253,7 +252,7 @@ def patched(at, word):
     return made
 
 
-def test_binary():
+def test_faults__binary():
     """What is no binary, or a damaged one, is refused; so are words that are no instructions, and unknown calls."""
     good = run_binary(write("tiny.c", "int main() { return 42; }\n"))
     run("-l", scratch / "tiny.m", "-m", 1, status=42)
@@ -281,7 +280,7 @@ def test_binary():
     assert "unknown system call 4007 by syscall" in said, said
 
 
-def test_command_line():
+def test_faults__command_line():
     """A wrong command line is told what was expected, with status 2."""
     for words, wanted in ((["-x"], "before this"), (["-c"], "expected files after -c"), (["-k"], "expected an option, found -k"),
                           (["-c", "corpus/accept/void.c", "-m"], "expected megabytes"),
@@ -416,7 +415,7 @@ def explore(files, bound, wanted, flags=()):
     return said
 
 
-def test_protocols():
+def test_protocols__explored():
     """Each protocol keeps what it promises in all schedules up to its bound; the broken ones are found out."""
     for name, (files, bound, wanted) in PROTOCOLS.items():
         said = explore(files, bound, wanted)
@@ -440,7 +439,7 @@ MUTANTS = [
 ]
 
 
-def test_mutants():
+def test_protocols__mistakes():
     """A mistake in any of the protocols is found, with at most three switches."""
     for file, right, wrong, others in MUTANTS:
         text = (CONCURRENT / file).read_text()
@@ -452,7 +451,7 @@ def test_mutants():
     say(f"{len(MUTANTS)} mistakes found")
 
 
-def test_explorer():
+def test_explorer__counted():
     """The explorer against what can be counted by hand: schedules of steps that all conflict."""
     def program(threads, steps):
         body = "*cell = self; " * steps
@@ -476,7 +475,7 @@ void thread(int self) {{ {body} }}
         explore(files, bound, wanted, ["-f"])
 
 
-def test_failures():
+def test_explorer__failures():
     """Each way to fail is named: assertion, access, waiting, endless loop, history, bad call."""
     def fails(text, wanted, arguments=("-x", 1, 2)):
         said = run("-c", write("fails.c", text), *arguments, status=1).decode()
@@ -499,7 +498,7 @@ def test_failures():
     assert said.startswith("seed 7\n") and "100 schedules at random" in said, said
 
 
-def test_replay():
+def test_explorer__replay():
     """A printed schedule can be followed again, on its own, and on every level; its picture is drawn."""
     files = ["-c", "treiber.c", "stack_clients.c"]
     said = run(*files, "-g", scratch / "aba.svg", "-x", 1, 2, status=1, cwd=CONCURRENT).decode()
@@ -516,6 +515,27 @@ def test_replay():
     assert emulated == said, emulated
     bad = run(*files, "-R", 1, "0*1 7*2", status=2, cwd=CONCURRENT).decode()
     assert "expected a schedule such as" in bad
+
+
+COURSE = ROOT.parent / "docs/course"
+
+
+def test_course():
+    """Each lesson's program runs; its exercise as given is refused, and its solution is not."""
+    lessons = sorted(p for p in COURSE.iterdir() if p.is_dir())
+    assert len(lessons) == 10
+    for lesson in lessons:
+        words = (lesson / "run").read_text().split()
+        races = lesson.name[:2] in ("08", "09")  # whose programs are to fail
+        said = run(*words, status=1 if races else 0)
+        assert len(said) > 50, lesson
+        words = (lesson / "check").read_text().split()
+        for file, status in (("exercise.c", 1), ("solution.c", 0)):
+            said = run(*(lesson / file if word == "EXERCISE" else word for word in words), status=status)
+            assert status == 0 or len(said) > 20, lesson
+        titles = [(lesson / "README.md").read_text().split("\n")[0], (COURSE / "README.md").read_text()]
+        assert f"]({lesson.name}/README.md)" in titles[1] and titles[0].startswith(f"# {int(lesson.name[:2])}. ")
+    say(f"{len(lessons)} lessons")
 
 
 def measure():
@@ -544,7 +564,7 @@ def measure():
 
 
 if __name__ == "__main__":
-    parts = {name.removeprefix("test_"): part for name, part in list(globals().items()) if name.startswith("test_")}
+    parts = {name.removeprefix("test_").replace("__", "@"): part for name, part in list(globals().items()) if name.startswith("test_")}
     parts["measure"] = measure
     if len(sys.argv) < 3 or (sys.argv[1] not in parts and sys.argv[1] != "everything"):
         sys.exit(f"usage: check.py PART SELFIE [COMPILER]; the parts: {' '.join(parts)}")

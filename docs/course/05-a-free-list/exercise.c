@@ -24,10 +24,8 @@ int* allocate(int words) {
         *(rest + 1) = *(block + 1);
         *block = words;
       }
-      if (before == 0)
-        free_first = rest;
-      else
-        *(before + 1) = (int)rest;
+      if (before == 0) free_first = rest;
+      else *(before + 1) = (int)rest;
       return block + 1;
     }
     before = block;

@@ -24,10 +24,8 @@ int* allocate(int words) {
         *(rest + 1) = *(block + 1);
         *block = words;
       }
-      if (before == 0)
-        free_first = rest;
-      else
-        *(before + 1) = (int)rest;
+      if (before == 0) free_first = rest;
+      else *(before + 1) = (int)rest;
       return block + 1;
     }
     before = block;
@@ -55,11 +53,9 @@ void release(int* user) {
       *block = *block + *next;
       *(block + 1) = *(next + 1);
     }
-  if (before == 0)
-    free_first = block;
+  if (before == 0) free_first = block;
   else if (before + *before == block) {
     *before = *before + *block;
     *(before + 1) = *(block + 1);
-  } else
-    *(before + 1) = (int)block;
+  } else *(before + 1) = (int)block;
 }

@@ -13,10 +13,8 @@ void expect(int n, int* what) {
     if (*at(i) != (i < n)) {
       print(what);
       print(": expected ");
-      if (i < n)
-        print("a mark at node ");
-      else
-        print("no mark at node ");
+      if (i < n) print("a mark at node ");
+      else print("no mark at node ");
       print_number(i);
       print("\n");
       exit(1);

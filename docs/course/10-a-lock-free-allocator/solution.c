@@ -37,7 +37,8 @@ int take() {
     if (count_of(a) == 0) return 0;
     state = PARTIAL;
     if (count_of(a) == 1) state = FULL;
-    if (compare_and_swap(anchor, a, make(tag_of(a) + 1, state, count_of(a) - 1, *(next + first_of(a))))) return first_of(a);
+    if (compare_and_swap(anchor, a, make(tag_of(a) + 1, state, count_of(a) - 1, *(next + first_of(a)))))
+      return first_of(a);
   }
 }
 
