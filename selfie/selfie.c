@@ -5160,6 +5160,7 @@ int run_schedule() {
       *(step_switches + steps) = switches;
       if (enabled == 0) {
         if (result < threads) fail_run(0, FAILED_WAITING);
+        else if (steps < prefix) fail_run(0, FAILED_SCHEDULE);
         more = 0;
         result = 1;
       } else {
