@@ -5461,7 +5461,7 @@ void explore_command() {
   int limit;
   int b;
 
-  megabytes = take_number("megabytes of memory", 1, 1024);
+  megabytes = take_number("megabytes of memory", 1, 64);
   text = take_argument("a bound on switches, or all");
   limit = number_in(text, 0);
   if (same_text(text, "all")) limit = no_bound;
@@ -5493,7 +5493,7 @@ void random_command() {
   int seed;
   int i;
 
-  megabytes = take_number("megabytes of memory", 1, 1024);
+  megabytes = take_number("megabytes of memory", 1, 64);
   runs = take_number("a number of schedules", 1, 100000000);
   seed = take_number("a seed", 0, 1000002);
   put_text("seed ");
@@ -5530,7 +5530,7 @@ void replay_command() {
   int times;
   int good;
 
-  megabytes = take_number("megabytes of memory", 1, 1024);
+  megabytes = take_number("megabytes of memory", 1, 64);
   text = take_argument("a schedule");
   start_explorer(megabytes);
   good = 1;

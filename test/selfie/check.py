@@ -265,6 +265,10 @@ def test_faults__machine():
     fault("int main() { return *((int*)500000); }", where + r"access to neither data, heap nor stack: 0x0007A120 by lw .*" + at)
     fault("int main() { int a; a = 0; return 7 / a; }", where + r"division by zero by divu \$t0,\$t1" + at)
     fault("int f(int n) { return f(n + 1); } int main() { return f(0); }", where + r"out of memory: the stack has grown into the heap by .*" + at)
+    said = run("-l", binary(), "-m", 2, "-c", "selfie.c", status=3).decode()
+    assert re.fullmatch(r"selfie: out of memory: no room for \d+ bytes more\n", said), said
+    said = run("-l", binary(), "-m", 1, "-c", "selfie.c", status=3).decode()
+    assert said.startswith("selfie: out of memory"), said
     fault("int main() { assert(1 == 2); return 0; }", where + r"this assertion does not hold by jal .*" + at)
     fault("int main() { return write(1, (int*)9, 4); }", r"selfie: libcstar:0: unaligned access: 0x00000009 is no multiple of 4 by syscall" + at)
     fault("int main() { return hypster_run((int*)2); }", r"selfie: libcstar:0: hypster_run with an unaligned state block.*" + at)
@@ -502,6 +506,13 @@ void thread(int self) {{ {body} }}
     # With k switches from a context that could go on, two contexts of n steps: sum over how the runs can be cut.
     said = run("-c", program(2, 4), "-f", "-x", 1, 1).decode()
     assert "at most 0 switches: 2 schedules" in said and "at most 1 switches: 8 schedules" in said, said
+    # Which outcomes there are: additions of two steps may be lost, but not all of them.
+    for threads, times, outcomes in ((3, 1, {1, 2, 3}), (2, 2, {2, 3, 4})):
+        for value in range(threads * times + 2):
+            racing = write("racing.c", f"int threads = {threads}; int* n; void before() {{ n = malloc(4); }} "
+                           f"void thread(int self) {{ {'*n = *n + 1; ' * times} }} void after() {{ assert(*n != {value}); }}")
+            for flags in ([], ["-f"]):
+                run("-c", racing, *flags, "-x", 1, "all", status=1 if value in outcomes else 0)
     # States known again change how much is run, never what is found.
     for files, bound, wanted in ((["treiber.c", "stack_clients.c"], 1, "not linearizable"), (["anchor.c"], 2, None),
                                  (["span.c", "listing3_locked.c"], 3, None), (["token.c"], 2, None)):
@@ -548,8 +559,11 @@ def test_explorer__replay():
     import xml.etree.ElementTree as tree
     rows = tree.fromstring(picture).findall("{http://www.w3.org/2000/svg}rect")
     assert len(rows) == len(steps) + 1, (len(rows), len(steps))
+    assert picture == (ROOT.parent / "docs/pictures/selfie-aba.svg").read_text(), "the README's picture is another one"
     emulated = run("-l", binary(), "-m", 64, *files, "-x", 1, 2, status=1, cwd=CONCURRENT).decode()
     assert emulated == said, emulated
+    hosted = run("-l", binary(), "-m", 64, "-l", binary(), "-y", 40, *files, "-x", 1, 2, status=1, cwd=CONCURRENT).decode()
+    assert hosted == said, hosted
     bad = run(*files, "-R", 1, "0*1 7*2", status=2, cwd=CONCURRENT).decode()
     assert "expected a schedule such as" in bad
 
