@@ -20,8 +20,7 @@
 
 // ---- library: what is missing from a language of five statements ---------------------------------------------------
 
-int smallest = 0;    // -2^31, which cannot be written down in one literal
-int quiet_exit = 0;  // status for the end of a run in which nothing went wrong so far
+int smallest = 0;  // -2^31, which cannot be written down in one literal
 
 int* out_buffer;         // packed bytes that wait to be written
 int out_length = 0;      // so many bytes
@@ -2841,7 +2840,6 @@ void write_assembly(int* name) {
 // frame the sum is negative.
 
 int S_PC = 33;
-int S_HI = 34;
 int S_LO = 35;
 int S_LOW = 36;
 int S_PAGES = 37;
@@ -3851,8 +3849,6 @@ int take_number(int* what, int least, int most) {
   stop(2);
 }
 
-int stack_pushed = 0;
-
 void push_word(int context, int value) {
   int* state;
 
@@ -4165,10 +4161,8 @@ int explored_end = 0;  // end of the heap after before()
 int return_address = -4;
 
 int* shared;  // of each word of memory: 0 unknown, 1 + n only used by context n, -1 - n also written by it,
-int* known;   // SHARED_WORD a step; and those of them that are not 0
 int SHARED_WORD = 1000;
 int READ_BY_MANY = 1001;
-int known_count = 0;
 int learnt = 0;  // a word has become shared in this run
 int learning = 0;
 int* late;  // words that were not known to be shared when the search began: a schedule names them
@@ -4284,8 +4278,6 @@ int is_step(int thread, int word, int writes) {
   use = *(shared + word);
   if (use == SHARED_WORD) return 1;
   if (use == 0) {
-    *(known + known_count) = word;
-    known_count = known_count + 1;
     *(shared + word) = 1 + thread;
     if (writes) *(shared + word) = -1 - thread;
     return 0;
@@ -4308,13 +4300,6 @@ int is_step(int thread, int word, int writes) {
     late_count = late_count + 1;
   }
   return 1;
-}
-
-void forget_words() {
-  while (known_count > 0) {
-    known_count = known_count - 1;
-    *(shared + *(known + known_count)) = 0;
-  }
 }
 
 void fail_run(int thread, int what) {
@@ -5376,7 +5361,6 @@ void start_explorer(int megabytes) {
   thread_other_sum = allocate(thread_limit + 1);
   words = memory_frames * 1024;
   shared = allocate_clear(words);
-  known = allocate(words);
   late = allocate(words);
   log_word = allocate(log_limit);
   log_value = allocate(log_limit);
