@@ -281,7 +281,7 @@ int number_in(int* text, int i) {
 void start_library() {
   smallest = -2147483647 - 1;
   out_buffer = allocate(out_limit / 4 + 1);
-  reading = allocate(1024);
+  reading = allocate_clear(1024);
 }
 
 // ---- files of source text -------------------------------------------------------------------------------------------
@@ -2626,6 +2626,15 @@ void load_binary(int* name) {
     place = image_get();
     i = image_get_name();
     if (i < 0) bad_binary(name, "the name of a symbol is missing");
+    bad = place % 4 != 0;
+    if (kind == GLOBAL) {
+      if (place >= 0) bad = 1;
+      if (place < -4 * global_count) bad = 1;
+    } else {
+      if (place < 0) bad = 1;
+      if (place >= 4 * code_count) bad = 1;
+    }
+    if (bad) bad_binary(name, "a symbol lies outside of code and variables");
     new_symbol(i, kind, INTEGER, place);
     *(symbol_state + symbols - 1) = DEFINED;
     *(global_symbol + i) = symbols - 1;

@@ -49,6 +49,18 @@ def test_a_figure_that_is_recorded_needs_the_workloads(name, said):
     assert sh(stubs + 'hand_over figure "$1"', name).stdout.split() == [said]
 
 
+@pytest.mark.parametrize(("names", "targets"), [
+    (["selfie.corpus@accept", "selfie.corpus@reject", "selfie.atoi@listing"], ["test.selfie.atoi", "test.selfie.corpus"]),
+    (["selfie.corpus@accept", "unit.mem"], ["polder_heaps", "test.selfie.corpus", "test.unit.mem"]),
+    (["selfie.corpus@accept", "python.lab"], ["all"]),
+])
+def test_what_is_built_for_a_test(tmp_path, names, targets):
+    (tmp_path / "build/release").mkdir(parents=True)
+    (tmp_path / "build/release/build.ninja").write_text("".join(
+        f"build {t}: phony\n" for t in ("polder_heaps", "test.selfie.atoi", "test.selfie.corpus", "test.unit.mem")))
+    assert sh('root=$1; shift; targets_of release "$@"', str(tmp_path), *names).stdout.split() == targets
+
+
 def test_no_test_at_all(tmp_path):
     (tmp_path / "list").write_text("")
     assert sh('choose_tests "$@"', str(tmp_path / "list")).returncode == 1

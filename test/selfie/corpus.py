@@ -1,6 +1,10 @@
 """corpus — programs that the language has, and programs that it has not."""
 
-from harness import ROOT, binary, run, say, scratch
+import random
+import re
+import subprocess
+
+from harness import ROOT, binary, run, say, scratch, selfie, write
 
 
 def test_corpus__accept():
@@ -27,3 +31,42 @@ def test_corpus__reject():
     assert run("-l", binary(), "-m", 32, "-c", "types.c", status=1, cwd=ROOT / "corpus/reject").decode() == \
         (ROOT / "corpus/reject/types.expected").read_text()
     say(f"{len(programs)} programs, {messages} messages")
+
+
+SCRAPS = [
+    "int ", "int* ", "void ", "while ", "if (", "else ", "return ", "{", "}", "(", ")", ";", ",", "=", "==", "*", "/", "-",
+    '"', "'", "x", "main", "0", "for (", "&&", "/*", "\\", "\n", "malloc(", "99999999999", "#",
+]
+
+
+def test_corpus__mangled():
+    """Whatever a program is mangled to, the compiler ends, and says file and line of each mistake."""
+    texts = [file.read_text() for folder in ("corpus/accept", "concurrent", "memory") for file in sorted((ROOT / folder).glob("*.c"))]
+    seed = 2026
+    chance = random.Random(seed)
+    refused = 0
+    for _ in range(300):
+        text = chance.choice(texts)
+        for _ in range(chance.randint(1, 5)):
+            at = chance.randrange(len(text))
+            what = chance.randrange(3)
+            if what == 0:
+                text = text[:at] + chance.choice(SCRAPS) + text[at:]
+            elif what == 1:
+                text = text[:at] + text[at + chance.randint(1, 12):]
+            else:
+                begin = chance.randrange(len(text))
+                text = text[:at] + text[begin:begin + chance.randint(1, 60)] + text[at:]
+        program = write("mangled.c", text)
+        done = subprocess.run([selfie, "-c", program.name], cwd=scratch, capture_output=True, text=True, timeout=20, check=False)
+        assert done.returncode in (0, 1), (done, text)
+        lines = done.stderr.splitlines()
+        assert (done.returncode == 1) == bool(lines), (done, text)
+        if lines:
+            refused += 1
+            assert re.fullmatch(r"selfie: \d+ errors?", lines[-1]), (done, text)
+            assert int(lines[-1].split()[1]) == len(lines) - 1, (done, text)
+            for line in lines[:-1]:
+                assert re.match(r"mangled\.c:\d+: \S", line), (line, text)
+                assert int(line.split(":")[1]) <= text.count("\n") + 1, (line, text)
+    say(f"seed {seed}: of 300 mangled programs {refused} were refused")

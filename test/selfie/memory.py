@@ -49,6 +49,8 @@ def test_memory():
             assert drawn[0] == drawn[12] == drawn[13] == "+" + "o" * 255  # all neighbours joined
         if allocator == "lab":
             assert drawn[1].startswith("++++#########ooooooooo")  # a span of class 9
+            picture = ROOT.parent / "docs/pictures/selfie-lab.svg"
+            assert picture.read_text() == (scratch / "lab.svg").read_text(), "the course's picture is another one"
         if allocator == "anchor":
             assert drawn[1].startswith("+#######+ooooooo+ooooooo+ooooooo....")
         say(f"{allocator}: words in use {in_use}")
