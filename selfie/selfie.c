@@ -13,10 +13,10 @@
 // Other compilers take it too. There an int has 32 bits as well and must wrap (-fwrapv), and an int* may be wider than
 // an int. So nothing here keeps a pointer in an int, except where only MIPSter can come by: tables hold indices.
 //
-//   cc -std=gnu89 -O2 -fwrapv -w -Wno-incompatible-pointer-types '-Dmain(a,b)=main(a,char**argv)' -o selfie selfie.c
+// selfie/compile has the command line.
 //
-// Contents: library, scanner, symbols, code, parser, binary, disassembler, machine, mipster, monitor, profile and trace,
-// explorer, driver. Each has its line of dashes.
+// Contents: library, files, scanner, symbols, code, libcstar, parser, binary, disassembler, machine, mipster, monitor,
+// arguments, profile and trace, explorer, driver. Each has its line of dashes.
 
 // ---- library: what is missing from a language of five statements ---------------------------------------------------
 

@@ -32,6 +32,13 @@ void thread(int self) {{ {body} }}
                            f"void thread(int self) {{ {'*n = *n + 1; ' * times} }} void after() {{ assert(*n != {value}); }}")
             for flags in ([], ["-f"]):
                 run("-c", racing, *flags, "-x", 1, "all", status=1 if value in outcomes else 0)
+    # A word may be private until a pointer to it is published: too early, and the other sees it before its value.
+    for text, status in (("*node = 5; *cell = (int)node;", 0), ("*cell = (int)node; *node = 5;", 1)):
+        published = write("published.c", "int* cell; int* node; void before() { cell = malloc(4); node = malloc(4); } "
+                          f"void thread(int self) {{ int* p; if (self == 0) {{ {text} }} else {{ p = (int*)*cell; "
+                          "if (p != 0) assert(*p == 5); } }")
+        for flags in ([], ["-f"]):
+            run("-c", published, *flags, "-x", 1, "all", status=status)
     # States known again change how much is run, never what is found.
     for files, bound, wanted in ((["treiber.c", "stack_clients.c"], 1, "not linearizable"), (["anchor.c"], 2, None),
                                  (["span.c", "listing3_locked.c"], 3, None), (["token.c"], 2, None)):
