@@ -8,7 +8,7 @@ from tree import ROOT
 
 
 def sh(text, *words):
-    parts = "".join(f'. "$root/tools/door/{part}.sh"\n' for part in ("say", "packages", "build", "python", "run", "test"))
+    parts = "".join(f'. "$root/tools/door/{part}.sh"\n' for part in ("say", "packages", "build", "python", "run", "test", "teach"))
     return subprocess.run(["sh", "-euc", f"root={ROOT}\n{parts}{text}", "sh", *words], capture_output=True, text=True, timeout=30)
 
 
@@ -47,6 +47,18 @@ def test_a_name_that_means_nothing(tmp_path):
 def test_a_figure_that_is_recorded_needs_the_workloads(name, said):
     stubs = '. "$root/tools/door/hand_over.sh"; need_build() { echo builds; exit 0; }; need_python() { echo reads; exit 0; }\n'
     assert sh(stubs + 'hand_over figure "$1"', name).stdout.split() == [said]
+
+
+@pytest.mark.parametrize(("names", "targets"), [
+    (["selfie.corpus@accept", "selfie.corpus@reject", "selfie.atoi@listing"], ["test.selfie.atoi", "test.selfie.corpus"]),
+    (["selfie.corpus@accept", "unit.mem"], ["polder_heaps", "test.selfie.corpus", "test.unit.mem"]),
+    (["selfie.corpus@accept", "python.lab"], ["all"]),
+])
+def test_what_is_built_for_a_test(tmp_path, names, targets):
+    (tmp_path / "build/release").mkdir(parents=True)
+    (tmp_path / "build/release/build.ninja").write_text("".join(
+        f"build {t}: phony\n" for t in ("polder_heaps", "test.selfie.atoi", "test.selfie.corpus", "test.unit.mem")))
+    assert sh('root=$1; shift; targets_of release "$@"', str(tmp_path), *names).stdout.split() == targets
 
 
 def test_no_test_at_all(tmp_path):
@@ -92,8 +104,43 @@ def test_a_package_is_unpacked_and_not_installed(tmp_path):
     (["run", "--hep", "x"], "no option '--hep'; did you mean --heap?"),
     (["test", "--lst"], "no option '--lst'; did you mean --list?"),
     (["test", "--preset", "relase"], "no preset 'relase'; did you mean release?"),
+    (["teach", "11"], "no lesson '11'; there is: 1 to 10"),
+    (["teach", "check"], "teach check: which lesson?"),
+    (["teach", "--all"], "teach: no option '--all'"),
+    (["teech", "1"], "no command 'teech'; did you mean teach"),
 ])
 def test_wrong_words_at_the_door(arguments, said):
     run = subprocess.run([ROOT / "polder", *arguments], capture_output=True, text=True, timeout=30)
     assert run.returncode == 2
     assert said in run.stderr
+
+
+def test_lessons_are_found_by_their_number():
+    run = sh('for n in 1 2 3 4 5 6 7 8 9 10; do lesson $n; echo; done')
+    lessons = run.stdout.split()
+    assert run.returncode == 0 and len(lessons) == 10
+    assert sorted(p.name for p in (ROOT / "docs/course").iterdir() if p.is_dir()) == lessons
+    assert sh('lesson_number "$1"', "08-a-race").stdout == "8"
+
+
+def test_the_lessons_have_titles():
+    listed = sh("list_lessons").stdout.splitlines()
+    assert [line.split(".")[0] for line in listed[:10]] == [str(n) for n in range(1, 11)]
+
+
+def test_an_exercise_is_kept_and_judged(tmp_path):
+    (tmp_path / "docs").symlink_to(ROOT / "docs")
+    (tmp_path / "build").mkdir()
+    stubs = 'root=$1; need_selfie() { :; }; on_selfie() { grep -q done "$root/build/course/$1.c"; }\n'
+    refused = sh(stubs + "door_teach check 1", str(tmp_path))
+    assert refused.returncode == 2 and "./polder teach 1" in refused.stderr
+    shown = sh(stubs + "door_teach 1", str(tmp_path))
+    assert shown.returncode == 0 and "# 1. A pointer" in shown.stdout
+    exercise = tmp_path / "build/course/01-a-pointer.c"
+    assert exercise.read_text() == (ROOT / "docs/course/01-a-pointer/exercise.c").read_text()
+    assert sh(stubs + "door_teach check 1", str(tmp_path)).returncode == 1
+    exercise.write_text("done")
+    assert sh(stubs + "door_teach 1", str(tmp_path)).returncode == 0
+    assert exercise.read_text() == "done"
+    judged = sh(stubs + "door_teach check 1", str(tmp_path))
+    assert judged.returncode == 0 and "lesson 1: that is it" in judged.stderr

@@ -45,7 +45,7 @@ configure() {
 # Nothing that is compiled or says how to compile is newer than this stamp. Folders count: a removed file shows there.
 is_current() {
   [ -f "$1" ] || return 1
-  newer=$(cd "$root" && find CMakeLists.txt CMakePresets.json cmake include src bench test tools \
+  newer=$(cd "$root" && find CMakeLists.txt CMakePresets.json cmake include src bench test tools selfie \
     -name __pycache__ -prune -o \
     \( -type d -o -name '*.[ch]pp' -o -name '*.[ch]' -o -name CMakeLists.txt -o -name '*.cmake' -o -name '*.in' -o -name '*.json' \) \
     -newer "$1" -print -quit 2>/dev/null)

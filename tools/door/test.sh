@@ -103,6 +103,7 @@ targets_of() {
   shift
   targets="polder_heaps"
   set -- $(printf '%s\n' "$@" | sed 's/@.*//' | LC_ALL=C sort -u)  # the parts of a test, or its heaps, share a program
+  printf '%s\n' "$@" | grep -qv '^selfie\.' || targets=  # which has nothing to do with heaps
   if [ $# -gt 12 ]; then echo all; return 0; fi
   for name in "$@"; do
     if ! grep -q "^build test\.$name: phony" "$root/build/$preset/build.ninja"; then echo all; return 0; fi

@@ -1,0 +1,9 @@
+int f() {
+  return 1;
+
+void g() { return; }
+
+int main() {
+  if (1) {
+    return 2;
+}

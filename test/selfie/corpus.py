@@ -1,0 +1,72 @@
+"""corpus — programs that the language has, and programs that it has not."""
+
+import random
+import re
+import subprocess
+
+from harness import ROOT, binary, run, say, scratch, selfie, write
+
+
+def test_corpus__accept():
+    """Each program of the corpus ends with the status that its first line says."""
+    programs = sorted((ROOT / "corpus/accept").glob("*.c"))
+    assert len(programs) >= 12
+    for program in programs:
+        status = int(program.read_text().split("\n")[0].split()[-1])
+        run("-c", program, "-m", 2, "ab", "1", status=status, cwd=scratch)
+        run("-l", binary(), "-m", 32, "-c", program, "-m", 2, "ab", "1", status=status, cwd=scratch)
+    say(f"{len(programs)} programs, each by selfie and by selfie on mipster")
+
+
+def test_corpus__reject():
+    """Each program of the corpus is refused in the words that stand beside it: file, line, what was expected."""
+    programs = sorted((ROOT / "corpus/reject").glob("*.c"))
+    assert len(programs) >= 20
+    messages = 0
+    for program in programs:
+        said = run("-c", program.name, status=1, cwd=program.parent).decode()
+        wanted = program.with_suffix(".expected").read_text()
+        assert said == wanted, f"{program.name}:\n{said}\nwanted\n{wanted}"
+        messages += said.count("\n") - 1
+    assert run("-l", binary(), "-m", 32, "-c", "types.c", status=1, cwd=ROOT / "corpus/reject").decode() == \
+        (ROOT / "corpus/reject/types.expected").read_text()
+    say(f"{len(programs)} programs, {messages} messages")
+
+
+SCRAPS = [
+    "int ", "int* ", "void ", "while ", "if (", "else ", "return ", "{", "}", "(", ")", ";", ",", "=", "==", "*", "/", "-",
+    '"', "'", "x", "main", "0", "for (", "&&", "/*", "\\", "\n", "malloc(", "99999999999", "#",
+]
+
+
+def test_corpus__mangled():
+    """Whatever a program is mangled to, the compiler ends, and says file and line of each mistake."""
+    texts = [file.read_text() for folder in ("corpus/accept", "concurrent", "memory") for file in sorted((ROOT / folder).glob("*.c"))]
+    seed = 2026
+    chance = random.Random(seed)
+    refused = 0
+    for _ in range(300):
+        text = chance.choice(texts)
+        for _ in range(chance.randint(1, 5)):
+            at = chance.randrange(len(text))
+            what = chance.randrange(3)
+            if what == 0:
+                text = text[:at] + chance.choice(SCRAPS) + text[at:]
+            elif what == 1:
+                text = text[:at] + text[at + chance.randint(1, 12):]
+            else:
+                begin = chance.randrange(len(text))
+                text = text[:at] + text[begin:begin + chance.randint(1, 60)] + text[at:]
+        program = write("mangled.c", text)
+        done = subprocess.run([selfie, "-c", program.name], cwd=scratch, capture_output=True, text=True, timeout=20, check=False)
+        assert done.returncode in (0, 1), (done, text)
+        lines = done.stderr.splitlines()
+        assert (done.returncode == 1) == bool(lines), (done, text)
+        if lines:
+            refused += 1
+            assert re.fullmatch(r"selfie: \d+ errors?", lines[-1]), (done, text)
+            assert int(lines[-1].split()[1]) == len(lines) - 1, (done, text)
+            for line in lines[:-1]:
+                assert re.match(r"mangled\.c:\d+: \S", line), (line, text)
+                assert int(line.split(":")[1]) <= text.count("\n") + 1, (line, text)
+    say(f"seed {seed}: of 300 mangled programs {refused} were refused")

@@ -1,0 +1,97 @@
+"""faults — what machines, binaries and command lines are told when they are wrong."""
+
+import array
+import re
+import subprocess
+
+from harness import ROOT, binary, run, scratch, selfie, write
+
+
+def test_faults__machine():
+    """Out of memory, bad accesses, unknown calls, division by zero: a precise message and status 3."""
+    def fault(text, wanted, status=3, megabytes=1):
+        said = run("-c", write("fault.c", text), "-m", megabytes, status=status, cwd=scratch).decode()
+        assert re.fullmatch(wanted, said.strip()), f"{text}\nsaid   {said}\nwanted {wanted}"
+
+    at = r" at \$pc=0x[0-9A-F]{8}"
+    where = rf"selfie: {re.escape(str(scratch))}/fault\.c:1: "
+    fault("int main() { return *((int*)1234567 + 0); }",
+          where + r"unaligned access: 0x0012D687 is no multiple of 4 by lw \$t0,0\(\$t0\)" + at)
+    fault("int main() { int* p; p = 0; return *p; }", where + r"access through a null pointer: 0x00000000 by lw \$t0,0\(\$t0\)" + at)
+    fault("int main() { *((int*)400) = 1; return 0; }", where + r"access to code as if it were data: 0x00000190 by sw \$t1,0\(\$t0\)" + at)
+    fault("int main() { return *((int*)-8); }", where + r"access to a negative address: 0xFFFFFFF8 by lw .*" + at)
+    fault("int main() { return *((int*)4194304); }", where + r"access beyond the end of memory: 0x00400000 by lw .*" + at)
+    fault("int main() { return *((int*)500000); }", where + r"access to neither data, heap nor stack: 0x0007A120 by lw .*" + at)
+    fault("int main() { int a; a = 0; return 7 / a; }", where + r"division by zero by divu \$t0,\$t1" + at)
+    fault("int f(int n) { return f(n + 1); } int main() { return f(0); }",
+          where + r"out of memory: the stack has grown into the heap by .*" + at)
+    said = run("-l", binary(), "-m", 2, "-c", "selfie.c", status=3).decode()
+    assert re.fullmatch(r"selfie: out of memory: no room for \d+ bytes more\n", said), said
+    said = run("-l", binary(), "-m", 1, "-c", "selfie.c", status=3).decode()
+    assert said.startswith("selfie: out of memory"), said
+    fault("int main() { assert(1 == 2); return 0; }", where + r"this assertion does not hold by jal .*" + at)
+    fault("int main() { return write(1, (int*)9, 4); }",
+          r"selfie: libcstar:0: unaligned access: 0x00000009 is no multiple of 4 by syscall" + at)
+    fault("int main() { return hypster_run((int*)2); }", r"selfie: libcstar:0: hypster_run with an unaligned state block.*" + at)
+    fault("int main() { int* p; while (1) { p = malloc(4096); if (p == 0) exit(9); *p = 1; } }", "", status=9)
+    run("-c", write("argv.c", "int main(int argc, int* argv) { return argc; }"), "-m", 1, *["x" * 50] * 9, status=10)
+
+
+def patched(at, word):
+    """selfie's own binary of a small program with another word in its code, and with the sum that belongs to it."""
+    words = list(memoryview(run_binary(write("tiny.c", "int main() { int i; i = 1; return i; }\n"))).cast("i"))
+    words[8 + at] = word - (1 << 32) if word >= 1 << 31 else word
+    total = 0
+    for value in words[8:]:
+        total = (total * 31 + value) & 0xFFFFFFFF
+    words[7] = total - (1 << 32) if total >= 1 << 31 else total
+    made = scratch / "patched.m"
+    made.write_bytes(memoryview(array.array("i", words)).tobytes())
+    return made
+
+
+def test_faults__binary():
+    """What is no binary, or a damaged one, is refused; so are words that are no instructions, and unknown calls."""
+    good = run_binary(write("tiny.c", "int main() { return 42; }\n"))
+    run("-l", scratch / "tiny.m", "-m", 1, status=42)
+
+    def bad(data, wanted):
+        made = scratch / "bad.m"
+        made.write_bytes(data)
+        said = run("-l", made, "-m", 1, status=3).decode()
+        assert said == f"selfie: {made}: bad binary: {wanted}\n", said
+
+    bad(b"", "it is shorter than a header")
+    bad(good[:20], "it is shorter than a header")
+    bad(b"ELF!" + good[4:], "it does not begin as binaries do")
+    bad(good[:4] + b"\x07" + good[5:], "it is of another version")
+    bad(good[:8] + b"\xff\xff\xff\x7f" + good[12:], "its header gives impossible lengths")
+    bad(good[:-400], "it is shorter than its header says")
+    bad(good + b"more", "it is longer than its header says")
+    middle = len(good) // 2
+    bad(good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1:], "its sum is wrong")
+    missing = run("-l", scratch / "none.m", "-m", 1, status=3).decode()
+    assert missing == f"selfie: {scratch}/none.m: this file cannot be read\n", missing
+    said = run("-l", patched(0, 0x3C08FFFF), "-m", 1, status=3).decode()  # lui is MIPS32, but not MIPSter
+    assert "no instruction: 0x3C08FFFF" in said, said
+    said = run("-l", patched(12, 0x24020FA7), "-m", 1, status=3).decode()  # addiu $v0,$zero,4007
+    assert "unknown system call 4007 by syscall" in said, said
+
+
+def test_faults__command_line():
+    """A wrong command line is told what was expected, with status 2."""
+    for words, wanted in ((["-x"], "before this"), (["-c"], "expected files after -c"), (["-k"], "expected an option, found -k"),
+                          (["-c", "corpus/accept/void.c", "-m"], "expected megabytes"),
+                          (["-c", "corpus/accept/void.c", "-m", "x"], "expected megabytes of memory from 1 to 1024, found x"),
+                          (["-c", "concurrent/token.c", "-x", "1", "many"], "expected a bound on switches, or all, found many")):
+        done = subprocess.run([selfie, *words], cwd=ROOT, capture_output=True, timeout=20, text=True)
+        assert done.returncode == 2, (words, done)
+        assert re.search(wanted, done.stderr), (words, done.stderr)
+    assert run("-c", "examples/atoi.c", "-m", 1, status=1) == b"selfie: expected a procedure 'main' to run, found none\n"
+    assert run("-c", "nowhere.c", status=1) == b"selfie: nowhere.c: this file cannot be read\n"
+
+
+def run_binary(source):
+    made = scratch / "tiny.m"
+    run("-c", source, "-o", made)
+    return made.read_bytes()

@@ -1,0 +1,81 @@
+# teach — the ten lessons of docs/course, and Selfie, on which they run. What one writes is in build/course.
+
+door_teach() {
+  case ${1-} in
+    "") list_lessons ;;
+    -h | --help) help ;;
+    check)
+      [ $# -gt 1 ] || fail 2 "teach check: which lesson? ./polder teach check N"
+      chosen=$(lesson "$2") || exit
+      check_lesson "$chosen"
+      ;;
+    -*) fail 2 "teach: no option '$1'" ;;
+    *)
+      chosen=$(lesson "$1") || exit
+      show_lesson "$chosen"
+      ;;
+  esac
+}
+
+# The folder of lesson N.
+lesson() {
+  case $1 in
+    [1-9] | 10) set -- "$1" "$root"/docs/course/"$(printf '%02d' "$1")"-* ;;
+    *) fail 2 "no lesson '$1'; there is: 1 to 10" ;;
+  esac
+  printf '%s' "${2##*/}"
+}
+
+list_lessons() {
+  for readme in "$root"/docs/course/*/README.md; do
+    sed -n 's/^# *//p;1q' "$readme"
+  done
+  printf '\n./polder teach N shows a lesson, ./polder teach check N looks at what you have written\n'
+}
+
+show_lesson() {
+  need_selfie
+  exercise=$root/build/course/$1.c
+  mkdir -p "$root/build/course"
+  [ -e "$exercise" ] || cp "$root/docs/course/$1/exercise.c" "$exercise"
+  cat "$root/docs/course/$1/README.md"
+  printf '\n== the program\n'
+  on_selfie "$1" run || true
+  printf '\nwrite into %s, then: ./polder teach check %d\n' "${exercise#"$root"/}" "$(lesson_number "$1")"
+}
+
+check_lesson() {
+  need_selfie
+  exercise=$root/build/course/$1.c
+  number=$(lesson_number "$1")
+  [ -e "$exercise" ] || fail 2 "there is no build/course/$1.c yet: ./polder teach $number"
+  if on_selfie "$1" check; then
+    note "lesson $number: that is it"
+  else
+    fail 1 "lesson $number: not yet"
+  fi
+}
+
+lesson_number() {
+  number=${1%%-*}
+  printf '%d' "${number#0}"
+}
+
+# on_selfie LESSON run|check: the lesson's file of that name has selfie's arguments, from the folder selfie; EXERCISE is what
+# one has written.
+on_selfie() {
+  arguments=$(sed "s|EXERCISE|$root/build/course/$1.c|" "$root/docs/course/$1/$2")
+  # shellcheck disable=SC2086  # words
+  (cd "$root/selfie" && timeout 120 "$root/build/selfie/selfie" $arguments)
+}
+
+need_selfie() {
+  program=$root/build/selfie/selfie
+  if [ -x "$program" ] && [ -z "$(find "$root/selfie/selfie.c" "$root/selfie/compile" -newer "$program")" ]; then
+    return 0
+  fi
+  need_packages gcc libc6-dev
+  mkdir -p "$root/build/selfie"
+  "$root/selfie/compile" "${CC:-cc}" "$program.part" || fail 2 "selfie.c could not be compiled"
+  mv "$program.part" "$program"
+}
