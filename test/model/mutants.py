@@ -218,7 +218,9 @@ BREAKS += [
 
 QUEUE, TOP = "polder/ds/queue/ms_queue.hpp", "polder/ds/parts/treiber_top.hpp"
 BREAKS += [
-    (QUEUE, "head passes tail", "if (tail_.load(order::relaxed) == first) swing(first, next);", ""),
+    (QUEUE, "head passes tail", "if (last == first) swing(first, last = next);", "if (last == first) last = next;"),
+    (QUEUE, "tail is never looked at", "if (reached_.load(order::acquire) == first) {", "if (false) {"),
+    (QUEUE, "reached moves by a store", "reached_.cas(expected, last, order::release, order::relaxed);", "reached_.store(last, order::release);"),
     (QUEUE, "head moves by a store", "if (!head_.cas(expected, next, order::acq_rel, order::relaxed)) return std::nullopt;", "static_cast<void>(expected), head_.store(next, order::release);"),
     (QUEUE, "the new sentinel is retired", "g.retire(first);", "g.retire(next);"),
     (TOP, "top moves by a store", "top_.cas(now, left, order::acq_rel, order::relaxed)", "(top_.store(left, order::relaxed), true)"),
@@ -491,7 +493,6 @@ SURVIVES = {
         "survives, and may: who leaves has met nobody; compilers want no failure order above the success's",
     (ELIMINATION, "give, order 4: acquire -> relaxed"):
         "survives, and may: who withdraws has got nothing; compilers want no failure order above the success's",
-    (QUEUE, "head passes tail"): HELD,
     (SEGMENTS, "head passes tail"): HELD,
     (SEGMENTS, "get, order 3: acq_rel -> relaxed"): HELD,
     ("polder/ds/stack/counted_stack.hpp", "remove_after, order 1: acquire -> relaxed"): AFTER_ACQUIRING,
