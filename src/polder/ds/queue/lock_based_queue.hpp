@@ -6,15 +6,16 @@
 //   in malloc  no: put allocates
 #include <polder/ds/collection_info.hpp>
 #include <polder/ds/parts/lock_based.hpp>
+#include <polder/ds/parts/locking.hpp>
 #include <polder/ds/parts/memory.hpp>
 #include <polder/ds/parts/sequential_queue.hpp>
 
 namespace polder::ds {
 
 template <class T, class R, class Memory = heap_memory>
-class lock_based_queue
-    : public lock_based<lock_based_queue<T, R, Memory>, T, sequential_queue<typename in_node<T>::kept, Memory>>,
-      public queue_names<lock_based_queue<T, R, Memory>, T> {
+class lock_based_queue : public lock_based<lock_based_queue<T, R, Memory>, T,
+                                           locking<sequential_queue<typename in_node<T>::kept, Memory>>>,
+                         public queue_names<lock_based_queue<T, R, Memory>, T> {
   friend collection<lock_based_queue, T, in_node<T>>;
 
  public:
