@@ -38,6 +38,7 @@ SUBJECTS = {
     "polder/ds/parts/exact_scan.hpp": ["polder/ds/parts/exact_scan_model.cpp"],
     "polder/ds/stack/counted_stack.hpp": ["polder/ds/parts/exact_scan_model.cpp"],
     "polder/ds/parts/combining.hpp": ["polder/ds/parts/combining_model.cpp"],
+    "polder/ds/parts/two_sided_queue.hpp": ["polder/ds/parts/two_sided_queue_model.cpp"],
     "polder/ds/parts/meeting_slot.hpp": ["polder/ds/parts/meeting_slot_model.cpp"],
     "polder/ds/pool/block_list.hpp": ["polder/ds/pool/block_list_model.cpp"],
     "polder/ds/queue/segment_ring.hpp": ["polder/ds/queue/segment_ring_model.cpp"],
@@ -127,6 +128,8 @@ BREAKS = [
 ]
 
 BREAKS += [
+    ("polder/ds/parts/two_sided_queue.hpp", "put before it is there", "    static_cast<chunk*>(last_)->places[end_++].put(std::move(e));\n    put_.store(put_.load(order::relaxed) + 1, order::release);", "    put_.store(put_.load(order::relaxed) + 1, order::release);\n    static_cast<chunk*>(last_)->places[end_++].put(std::move(e));"),
+    ("polder/ds/parts/two_sided_queue.hpp", "the first chunk is given away while in use", "if (begin_ == Room) shrink();", "if (begin_ == Room) shrink();\n    if (first_ != &before_ && taken % 2) spare_.store(static_cast<chunk*>(first_), order::release);"),
     ("polder/ds/parts/claimed_cells.hpp", "no light fence", "    fences.light();\n", ""),
     ("polder/ds/parts/claimed_cells.hpp", "no heavy fence", "while (!fences.heavy())", "while (false)"),
     ("polder/ds/parts/claimed_cells.hpp", "no look after the fence", "return is_filled(i) || !settle", "return !settle"),

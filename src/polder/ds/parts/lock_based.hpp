@@ -1,5 +1,5 @@
 #pragma once
-// lock_based — a collection over what locks (parts/locking.hpp), with the three ways of Scal to find it empty: get()
+// lock_based — a collection over what locks (parts/locking.hpp, parts/two_locks.hpp), with the three ways of Scal to find it empty: get()
 // says so at once, wait_get() waits, get_for() waits so long.
 //
 // Waits are for a T whose move cannot throw: an element that could not be handed over is not in the sequence
