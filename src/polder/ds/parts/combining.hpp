@@ -88,6 +88,7 @@ class combining {
   }
 
  private:
+  static constexpr unsigned looks_a_lock = 8;     // at the answer; the lock is in the combiner's line
   static constexpr unsigned looks = 64;           // before the processor is given away
   static constexpr unsigned scans = 3;            // of the list, while one finds something
   static constexpr unsigned passes_a_look = Old;  // at the ages
@@ -98,7 +99,7 @@ class combining {
     for (unsigned i = 1;; ++i) {
       if (mine.asks.load(order::acquire) == request::none) return mine.done.get();  // sync: combining-answered
       if (!mine.listed.load(order::acquire)) enlist(mine);                          // sync: combining-unlisted
-      if (try_lock()) {
+      if (i % looks_a_lock == 0 && try_lock()) {
         combine();
         // Listed or not, it is answered: it may just have been taken out.
         if (mine.asks.load(order::relaxed) != request::none) answer(mine);
