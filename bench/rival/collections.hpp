@@ -2,6 +2,8 @@
 // collections — queues, stacks and pools of other libraries as workloads see them (collection/table.hpp).
 #include <memory>
 
+#include <polder/ds/parts/ring_capacity.hpp>
+
 #include "collection/table.hpp"
 
 namespace polder::bench::rivals {
@@ -38,7 +40,8 @@ made_collection made(const collection_job& job) {
 }
 
 // As ours.
-inline constexpr std::size_t usual_capacity = 65536;
-inline std::size_t capacity(const collection_job& job) { return job.size == 0 ? usual_capacity : job.size; }
+inline std::size_t capacity(const collection_job& job) {
+  return job.size == 0 ? ds::usual_ring_capacity : job.size;
+}
 
 }  // namespace polder::bench::rivals

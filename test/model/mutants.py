@@ -38,6 +38,7 @@ SUBJECTS = {
     "polder/ds/parts/exact_scan.hpp": ["polder/ds/parts/exact_scan_model.cpp"],
     "polder/ds/stack/counted_stack.hpp": ["polder/ds/parts/exact_scan_model.cpp"],
     "polder/ds/parts/combining.hpp": ["polder/ds/parts/combining_model.cpp"],
+    "polder/ds/parts/two_sided_queue.hpp": ["polder/ds/parts/two_sided_queue_model.cpp"],
     "polder/ds/parts/meeting_slot.hpp": ["polder/ds/parts/meeting_slot_model.cpp"],
     "polder/ds/pool/block_list.hpp": ["polder/ds/pool/block_list_model.cpp"],
     "polder/ds/queue/segment_ring.hpp": ["polder/ds/queue/segment_ring_model.cpp"],
@@ -127,6 +128,8 @@ BREAKS = [
 ]
 
 BREAKS += [
+    ("polder/ds/parts/two_sided_queue.hpp", "put before it is there", "    static_cast<chunk*>(last_)->places[end_++].put(std::move(e));\n    put_.store(put_.load(order::relaxed) + 1, order::release);", "    put_.store(put_.load(order::relaxed) + 1, order::release);\n    static_cast<chunk*>(last_)->places[end_++].put(std::move(e));"),
+    ("polder/ds/parts/two_sided_queue.hpp", "the first chunk is given away while in use", "if (begin_ == Room) shrink();", "if (begin_ == Room) shrink();\n    if (first_ != &before_ && taken % 2) spare_.store(static_cast<chunk*>(first_), order::release);"),
     ("polder/ds/parts/claimed_cells.hpp", "no light fence", "    fences.light();\n", ""),
     ("polder/ds/parts/claimed_cells.hpp", "no heavy fence", "while (!fences.heavy())", "while (false)"),
     ("polder/ds/parts/claimed_cells.hpp", "no look after the fence", "return is_filled(i) || !settle", "return !settle"),
@@ -218,7 +221,9 @@ BREAKS += [
 
 QUEUE, TOP = "polder/ds/queue/ms_queue.hpp", "polder/ds/parts/treiber_top.hpp"
 BREAKS += [
-    (QUEUE, "head passes tail", "if (tail_.load(order::relaxed) == first) swing(first, next);", ""),
+    (QUEUE, "head passes tail", "if (last == first) swing(first, last = next);", "if (last == first) last = next;"),
+    (QUEUE, "tail is never looked at", "if (reached_.load(order::acquire) == first) {", "if (false) {"),
+    (QUEUE, "reached moves by a store", "reached_.cas(expected, last, order::release, order::relaxed);", "reached_.store(last, order::release);"),
     (QUEUE, "head moves by a store", "if (!head_.cas(expected, next, order::acq_rel, order::relaxed)) return std::nullopt;", "static_cast<void>(expected), head_.store(next, order::release);"),
     (QUEUE, "the new sentinel is retired", "g.retire(first);", "g.retire(next);"),
     (TOP, "top moves by a store", "top_.cas(now, left, order::acq_rel, order::relaxed)", "(top_.store(left, order::relaxed), true)"),
@@ -491,7 +496,6 @@ SURVIVES = {
         "survives, and may: who leaves has met nobody; compilers want no failure order above the success's",
     (ELIMINATION, "give, order 4: acquire -> relaxed"):
         "survives, and may: who withdraws has got nothing; compilers want no failure order above the success's",
-    (QUEUE, "head passes tail"): HELD,
     (SEGMENTS, "head passes tail"): HELD,
     (SEGMENTS, "get, order 3: acq_rel -> relaxed"): HELD,
     ("polder/ds/stack/counted_stack.hpp", "remove_after, order 1: acquire -> relaxed"): AFTER_ACQUIRING,

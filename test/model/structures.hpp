@@ -1,5 +1,5 @@
 #pragma once
-// structures — what models of structures hold and who reclaims: a key that shows whether it was freed, and three reclaimers.
+// structures — what models of structures hold and who reclaims: a key that shows whether it was freed, and four reclaimers.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -40,14 +40,16 @@ struct none {};
 // What a slot keeps when it protects a pointer; words with marks bring an overload of their own.
 inline const void* address_of(const void* p) { return p; }
 
-// What keeps a node: everything does, or a slot that has its address, or one that has an era between its birth and its end.
-enum class kept_by { all, address, era };
+// What keeps a node: everything does, or a guard that was open when it was retired, or a slot that has its address, or one
+// that has an era between its birth and its end.
+enum class kept_by { all, guard, address, era };
 
 // A reclaimer with a guard a thread at a time. What is freed is destroyed where it stands, so that whoever still reads it is
 // told; its room is used again by the next execution.
 template <kept_by Keeps, unsigned Threads, unsigned Slots, unsigned Nodes>
 struct reclaimer {
-  static constexpr protects_what info{Keeps == kept_by::all ? protection::region : protection::pointer};
+  static constexpr bool by_region = Keeps == kept_by::all || Keeps == kept_by::guard;
+  static constexpr protects_what info{by_region ? protection::region : protection::pointer};
   struct header {};
 
   class domain {
@@ -66,8 +68,9 @@ struct reclaimer {
     friend reclaimer;
     struct room {
       void* at = nullptr;
-      void (*destroy)(void*) = nullptr;   // null: it has been
-      std::uintptr_t birth = 0, end = 0;  // eras
+      void (*destroy)(void*) = nullptr;         // null: it has been
+      std::uintptr_t birth = 0, end = 0;        // eras
+      std::uintptr_t guards[Threads + 1] = {};  // of each thread, when it was retired
     };
     room& room_of(const void* p) {
       for (room& r : made_) {
@@ -77,6 +80,13 @@ struct reclaimer {
     }
     void free(const void* p) { std::exchange(room_of(p).destroy, nullptr)(const_cast<void*>(p)); }
     bool is_held(const void* p) {
+      if constexpr (Keeps == kept_by::guard) {
+        for (unsigned t = 0; t != Threads + 1; ++t) {
+          const std::uintptr_t then = room_of(p).guards[t];
+          if (then % 2 != 0 && guards_[t].load(order::acquire) == then) return true;
+        }
+        return false;
+      }
       for (const auto& thread : held_) {
         for (const auto& slot : thread) {
           const std::uintptr_t by = slot.load(order::acquire);
@@ -90,6 +100,7 @@ struct reclaimer {
       return false;
     }
     atomic<std::uintptr_t> held_[Threads + 1][Slots];  // addresses or eras
+    atomic<std::uintptr_t> guards_[Threads + 1];       // a thread's, opened and closed; odd: one is open
     atomic<std::uintptr_t> era_{1};
     const void* waiting_[Threads + 1][Nodes] = {};
     room made_[Nodes];
@@ -99,12 +110,18 @@ struct reclaimer {
   template <unsigned N>
   class guard {
    public:
-    explicit guard(domain& d) : domain_(d) {}
-    ~guard() {
-      if constexpr (Keeps != kept_by::all) {
-        for (unsigned i = 0; i != N; ++i) clear(i);
-        sweep();
+    explicit guard(domain& d) : domain_(d) {
+      if constexpr (Keeps == kept_by::guard) {
+        domain_.guards_[self_].fetch_add(1, order::relaxed);
+        fence(order::seq_cst);
       }
+    }
+    ~guard() {
+      if constexpr (Keeps == kept_by::guard) domain_.guards_[self_].fetch_add(1, order::release);
+      else if constexpr (Keeps != kept_by::all) {
+        for (unsigned i = 0; i != N; ++i) clear(i);
+      }
+      if constexpr (Keeps != kept_by::all) sweep();
     }
     guard(const guard&) = delete;
     guard& operator=(const guard&) = delete;
@@ -160,6 +177,11 @@ struct reclaimer {
         fence(order::seq_cst);
         domain_.room_of(node).end = domain_.era_.fetch_add(1, order::relaxed);
       }
+      if constexpr (Keeps == kept_by::guard) {
+        fence(order::seq_cst);
+        for (unsigned t = 0; t != Threads + 1; ++t)
+          domain_.room_of(node).guards[t] = domain_.guards_[t].load(order::acquire);
+      }
       if constexpr (Keeps != kept_by::all) {
         for (const void*& place : domain_.waiting_[self_]) {
           if (place == nullptr) {
@@ -187,6 +209,9 @@ struct reclaimer {
 // Keeps everything: shows what the links alone order.
 template <unsigned Threads, unsigned Slots, unsigned Nodes>
 using keeping = reclaimer<kept_by::all, Threads, Slots, Nodes>;
+// Regions that end as early as they may: a node is freed when the guards have closed that were open at its retirement.
+template <unsigned Threads, unsigned Slots, unsigned Nodes>
+using regions = reclaimer<kept_by::guard, Threads, Slots, Nodes>;
 // Hazard pointers, scanned at each retirement and when a guard has closed.
 template <unsigned Threads, unsigned Slots, unsigned Nodes>
 using hazards = reclaimer<kept_by::address, Threads, Slots, Nodes>;

@@ -19,12 +19,17 @@
 // Invariants: sequence_, ages and the links of listed records are the lock holder's. The first record of the list stays in
 // it, so that a CAS of first_ cannot mistake it. An owner looks again whether it is listed as long as it asks.
 //
-// Sequence has node, put(node*) and take() (parts/sequential_queue.hpp); nothing of it throws.
+// Sequence has element, bool put(element&) and std::optional<element> take() (parts/sequential_queue.hpp); nothing of it
+// throws.
 #include <sched.h>
 
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
 
 #include <polder/base/config.hpp>
+#include <polder/ds/parts/held.hpp>
 #include <polder/ds/parts/relax.hpp>
 #include <polder/sync/atomic.hpp>
 
@@ -35,18 +40,19 @@ class combining {
   enum class request : std::uint8_t { none, put, take };
 
  public:
-  using node = typename Sequence::node;
+  using element = typename Sequence::element;
 
   // What a thread asks through, one at a time. Stays where it is as long as the combiner.
   class alignas(false_sharing_range) record {
     friend combining;
     // asks — what its owner wants done. Written by the owner, and by the combiner when it is done; read by both.
-    //   order  combining-asked: the operand is there; combining-answered: so is the answer
+    //   order  combining-asked: what is put is there; combining-answered: so is the answer
     atomic<request> asks{request::none};
     // listed — whether it is in the list. Set by the owner, cleared by the combiner.
     //   order  combining-unlisted: the combiner has done with its link
     atomic<bool> listed{false};
-    plain<node*> operand;      // whose turn it is by asks
+    held<element> carried;     // to be put, or was taken; whose turn it is by asks
+    plain<bool> done;          // the answer: it is in, or was taken; the same
     plain<record*> next;       // the owner's until it is listed, then the combiner's
     plain<std::uint64_t> age;  // the pass that last found it asking; combiner only
   };
@@ -55,34 +61,50 @@ class combining {
   combining(const combining&) = delete;
   combining& operator=(const combining&) = delete;
 
-  void put(record& mine, node* n) noexcept { ask(mine, request::put, n); }
-  // Null: it is empty.
-  node* take(record& mine) noexcept { return ask(mine, request::take, nullptr); }
+  // False: there was no memory for it, and e is as it was.
+  bool put(record& mine, element& e) noexcept {
+    if (try_lock()) {
+      const bool in = sequence_.put(e);
+      combine();
+      unlock();
+      return in;
+    }
+    mine.carried.put(std::move(e));
+    if (ask(mine, request::put)) return true;
+    std::destroy_at(&e);
+    std::construct_at(&e, mine.carried.take());
+    return false;
+  }
+  // Nothing: it is empty.
+  std::optional<element> take(record& mine) noexcept {
+    if (try_lock()) {
+      std::optional<element> e = sequence_.take();
+      combine();
+      unlock();
+      return e;
+    }
+    if (!ask(mine, request::take)) return std::nullopt;
+    return mine.carried.take();
+  }
 
  private:
+  static constexpr unsigned looks_a_lock = 8;     // at the answer; the lock is in the combiner's line
   static constexpr unsigned looks = 64;           // before the processor is given away
   static constexpr unsigned scans = 3;            // of the list, while one finds something
   static constexpr unsigned passes_a_look = Old;  // at the ages
   static constexpr unsigned old = Old;            // passes in which it did not ask
 
-  node* ask(record& mine, request what, node* n) noexcept {
-    if (try_lock()) {
-      node* const answer = apply(what, n);
-      combine();
-      unlock();
-      return answer;
-    }
-    mine.operand.set(n);
+  bool ask(record& mine, request what) noexcept {
     mine.asks.store(what, order::release);  // sync: combining-asked
     for (unsigned i = 1;; ++i) {
-      if (mine.asks.load(order::acquire) == request::none) return mine.operand.get();  // sync: combining-answered
-      if (!mine.listed.load(order::acquire)) enlist(mine);                             // sync: combining-unlisted
-      if (try_lock()) {
+      if (mine.asks.load(order::acquire) == request::none) return mine.done.get();  // sync: combining-answered
+      if (!mine.listed.load(order::acquire)) enlist(mine);                          // sync: combining-unlisted
+      if (i % looks_a_lock == 0 && try_lock()) {
         combine();
         // Listed or not, it is answered: it may just have been taken out.
         if (mine.asks.load(order::relaxed) != request::none) answer(mine);
         unlock();
-        return mine.operand.get();
+        return mine.done.get();
       }
       if (i % looks == 0) (sched_yield)();  // the parentheses keep a model checker's macro out
       else relax();
@@ -113,14 +135,20 @@ class combining {
     if (passes_.get() % passes_a_look == 0) unlist_old();
   }
   void answer(record& r) noexcept {
-    r.operand.set(apply(r.asks.load(order::relaxed), r.operand.get()));
+    r.done.set(r.asks.load(order::relaxed) == request::put ? put_for(r) : take_for(r));
     r.age.set(passes_.get());
     r.asks.store(request::none, order::release);  // sync: combining-answered
   }
-  node* apply(request what, node* n) noexcept {
-    if (what == request::take) return sequence_.take();
-    sequence_.put(n);
-    return nullptr;
+  bool put_for(record& r) noexcept {
+    element e(r.carried.take());
+    if (sequence_.put(e)) return true;
+    r.carried.put(std::move(e));
+    return false;
+  }
+  bool take_for(record& r) noexcept {
+    std::optional<element> e = sequence_.take();
+    if (e) r.carried.put(std::move(*e));
+    return e.has_value();
   }
   void unlist_old() noexcept {
     record* before = first_.load(order::acquire);  // sync: combining-listed

@@ -3,36 +3,35 @@
 #include <polder/ds/parts/combining.hpp>
 
 #include "explore.hpp"
+#include "structures.hpp"
 
 namespace {
 
-using polder::atomic;
 using polder::plain;
 using polder::ds::combining;
+using polder::model::key;
 
-// Its fields are checked for races: only the lock orders them.
+// Its fields are checked for races: only the lock orders them. There is no memory for element 2.
 class sequence {
  public:
-  struct node {
-    plain<int> number;
-    plain<node*> next;
-  };
-  void put(node* n) noexcept {
-    n->next.set(nullptr);
-    if (last_.get() == nullptr) first_.set(n);
-    else last_.get()->next.set(n);
-    last_.set(n);
+  using element = key;
+  bool put(key& k) noexcept {
+    if (k.value() == 2) return false;
+    const int last = last_.get();
+    numbers_[last].set(k.value());
+    last_.set(last + 1);
+    return true;
   }
-  node* take() noexcept {
-    node* const n = first_.get();
-    if (n == nullptr) return nullptr;
-    first_.set(n->next.get());
-    if (first_.get() == nullptr) last_.set(nullptr);
-    return n;
+  std::optional<key> take() noexcept {
+    const int first = first_.get();
+    if (first == last_.get()) return std::nullopt;
+    first_.set(first + 1);
+    return key(numbers_[first].get());
   }
 
  private:
-  plain<node*> first_, last_;
+  plain<int> first_, last_;
+  plain<int> numbers_[8];
 };
 
 template <unsigned Threads, unsigned Each, unsigned Old>
@@ -40,22 +39,25 @@ struct all_ask : rl::test_suite<all_ask<Threads, Each, Old>, int(Threads)> {
   using combiner = combining<sequence, Old>;
   combiner c;
   typename combiner::record records[Threads];
-  sequence::node nodes[Threads][Each];
   int got[Threads][Threads * Each + 1] = {};
 
   void thread(unsigned self) {
     for (unsigned i = 0; i != Each; ++i) {
-      sequence::node& mine = nodes[self][i];
-      mine.number.set(int(self * Each + i) + 1);
-      c.put(records[self], &mine);
+      const int number = int(self * Each + i) + 1;
+      key mine(number);
+      if (!c.put(records[self], mine)) {
+        POLDER_MODEL_CHECK(number == 2 && mine.value() == 2);
+        ++got[self][2];
+        continue;
+      }
       // Each takes what it has put, or another's: there is something.
-      sequence::node* const n = c.take(records[self]);
-      POLDER_MODEL_CHECK(n != nullptr);
-      ++got[self][n->number.get()];
+      const std::optional<key> one = c.take(records[self]);
+      POLDER_MODEL_CHECK(one.has_value());
+      ++got[self][one->value()];
     }
   }
   void after() {
-    POLDER_MODEL_CHECK(c.take(records[0]) == nullptr);
+    POLDER_MODEL_CHECK(!c.take(records[0]));
     for (unsigned n = 1; n <= Threads * Each; ++n) {
       int all = 0;
       for (const auto& of : got) all += of[n];

@@ -1,5 +1,7 @@
 #pragma once
 // combining_seats — a combiner with a record for each thread number: a thread goes on with that of one that ended.
+#include <optional>
+
 #include <polder/ds/parts/combining.hpp>
 #include <polder/ds/parts/own_number.hpp>
 #include <polder/ds/parts/per_thread.hpp>
@@ -11,15 +13,16 @@ class combining_seats {
   using combiner = combining<Sequence>;
 
  public:
-  using node = typename combiner::node;
+  using element = typename combiner::element;
 
   // What a thread asks through. Throws std::bad_alloc, the first time.
   class seat {
    public:
     explicit seat(combining_seats& s) : of_(s.combiner_), mine_(s.records_.at(number_)) {}
-    void put(node* n) noexcept { of_.put(mine_, n); }
-    // Null: it is empty.
-    node* take() noexcept { return of_.take(mine_); }
+    // False: there was no memory for it, and e is as it was.
+    bool put(element& e) noexcept { return of_.put(mine_, e); }
+    // Nothing: it is empty.
+    std::optional<element> take() noexcept { return of_.take(mine_); }
 
    private:
     own_number number_;

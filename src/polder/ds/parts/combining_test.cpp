@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -18,12 +20,12 @@ class slow {
   using queue = sequential_queue<long, memory>;
 
  public:
-  using node = queue::node;
-  void put(node* n) noexcept {
+  using element = queue::element;
+  bool put(long& e) noexcept {
     const alone here(*this);
-    of_.put(n);
+    return of_.put(e);
   }
-  node* take() noexcept {
+  std::optional<long> take() noexcept {
     const alone here(*this);
     return of_.take();
   }
@@ -53,12 +55,12 @@ void all_come_out(combining_seats<slow>& c, long threads, long each) {
     workers.emplace_back([&, t] {
       for (long i = 0; i != each; ++i) {
         combining_seats<slow>::seat s(c);
-        s.put(new slow::node(t * each + i));
+        long mine = t * each + i;
+        ASSERT_TRUE(s.put(mine));
         // There are never more takes than puts.
-        slow::node* const n = s.take();
-        ASSERT_NE(n, nullptr);
-        got[std::size_t(t)].push_back(n->element.take());
-        delete n;
+        const std::optional<long> one = s.take();
+        ASSERT_TRUE(one.has_value());
+        got[std::size_t(t)].push_back(*one);
       }
     });
   }
@@ -87,6 +89,56 @@ TEST(combining, one_at_a_time_and_each_gets_its_answer) {
 TEST(combining, more_threads_than_processors) {
   combining_seats<slow> c;
   all_come_out(c, 32, 20);
+}
+
+// Has no memory for every other element, and takes long.
+class stingy {
+ public:
+  using element = std::unique_ptr<long>;
+  bool put(element& e) noexcept {
+    for (unsigned i = 0; i != 100; ++i) relax();
+    if (++operations_ % 8 == 0) sched_yield();
+    if (operations_ % 2 == 0) return false;
+    of_.push_back(std::move(e));
+    return true;
+  }
+  std::optional<element> take() noexcept {
+    if (of_.empty()) return std::nullopt;
+    std::optional<element> e(std::move(of_.back()));
+    of_.pop_back();
+    return e;
+  }
+
+ private:
+  unsigned operations_ = 0;
+  std::vector<element> of_;
+};
+
+TEST(combining, who_is_refused_has_its_element_still) {
+  combining_seats<stingy> c;
+  constexpr long threads = 4, each = 200;
+  atomic<long> in{0}, out{0};
+  std::vector<std::thread> workers;
+  for (long t = 0; t != threads; ++t) {
+    workers.emplace_back([&, t] {
+      for (long i = 0; i != each; ++i) {
+        combining_seats<stingy>::seat s(c);
+        const long number = t * each + i;
+        std::unique_ptr<long> mine = std::make_unique<long>(number);
+        if (s.put(mine)) {
+          in.fetch_add(number, order::relaxed);
+        } else {
+          ASSERT_NE(mine, nullptr);
+          ASSERT_EQ(*mine, number);
+        }
+        if (std::optional<std::unique_ptr<long>> one = s.take()) out.fetch_add(**one, order::relaxed);
+      }
+    });
+  }
+  for (std::thread& w : workers) w.join();
+  combining_seats<stingy>::seat s(c);
+  while (std::optional<std::unique_ptr<long>> one = s.take()) out.fetch_add(**one, order::relaxed);
+  EXPECT_EQ(in.load(order::relaxed), out.load(order::relaxed));
 }
 
 // A record is taken out when its thread has not asked for long, and comes back with the thread or the number's next one.

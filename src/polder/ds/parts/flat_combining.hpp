@@ -1,8 +1,7 @@
 #pragma once
 // flat_combining — a collection over a sequential structure and a combiner.
-#include <memory>
+#include <new>
 #include <optional>
-#include <utility>
 
 #include <polder/ds/parts/collection.hpp>
 #include <polder/ds/parts/combining_seats.hpp>
@@ -16,25 +15,19 @@ class flat_combining : public collection<Self, T, in_node<T>> {
 
  protected:
   flat_combining() = default;
-  ~flat_combining() {
-    while (remove()) {
-    }
-  }
+  ~flat_combining() = default;
 
  private:
   friend collection<Self, T, in_node<T>>;
-  using node = typename Sequence::node;
 
   bool insert(kept& e) {
     typename combining_seats<Sequence>::seat seat(combining_);
-    seat.put(new node(std::move(e)));
+    if (!seat.put(e)) throw std::bad_alloc();
     return true;
   }
   std::optional<kept> remove() {
     typename combining_seats<Sequence>::seat seat(combining_);
-    const std::unique_ptr<node> taken(seat.take());
-    if (taken == nullptr) return std::nullopt;
-    return taken->element.take();
+    return seat.take();
   }
 
   combining_seats<Sequence> combining_;

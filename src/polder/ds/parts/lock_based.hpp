@@ -1,21 +1,19 @@
 #pragma once
-// lock_based — a collection over a sequential structure and one lock, with the three ways of Scal to find it empty: get()
+// lock_based — a collection over what locks (parts/locking.hpp, parts/two_locks.hpp), with the three ways of Scal to find it empty: get()
 // says so at once, wait_get() waits, get_for() waits so long.
 //
 // Waits are for a T whose move cannot throw: an element that could not be handed over is not in the sequence
 // (parts/collection.hpp), and nobody would be woken for it.
 #include <chrono>
-#include <memory>
+#include <new>
 #include <optional>
 #include <type_traits>
-#include <utility>
 
 #include <polder/ds/parts/collection.hpp>
-#include <polder/ds/parts/locking.hpp>
 
 namespace polder::ds {
 
-template <class Self, class T, class Sequence>
+template <class Self, class T, class Locked>
 class lock_based : public collection<Self, T, in_node<T>> {
   using base = collection<Self, T, in_node<T>>;
 
@@ -26,43 +24,33 @@ class lock_based : public collection<Self, T, in_node<T>> {
   T wait_get()
     requires std::is_nothrow_move_constructible_v<T>
   {
-    return *opened(sequence_.take_when_there_is_one());
+    return *locked_.take_when_there_is_one();
   }
   // Nothing: it was empty as long as that.
   template <class Representation, class Period>
   std::optional<T> get_for(std::chrono::duration<Representation, Period> patience)
     requires std::is_nothrow_move_constructible_v<T>
   {
-    using clock = typename locking<Sequence>::clock;
+    using clock = typename Locked::clock;
     const typename clock::time_point now = clock::now();
     if (patience >= std::chrono::hours(24 * 365)) return wait_get();  // its end could lie beyond the clock's
-    return opened(sequence_.take_until(now + std::chrono::ceil<typename clock::duration>(patience)));
+    return locked_.take_until(now + std::chrono::ceil<typename clock::duration>(patience));
   }
 
  protected:
   lock_based() = default;
-  ~lock_based() {
-    while (remove()) {
-    }
-  }
+  ~lock_based() = default;
 
  private:
   friend base;
-  using node = typename Sequence::node;
 
   bool insert(kept& e) {
-    sequence_.put(new node(std::move(e)));
+    if (!locked_.put(e)) throw std::bad_alloc();
     return true;
   }
-  std::optional<kept> remove() { return opened(sequence_.take()); }
+  std::optional<kept> remove() { return locked_.take(); }
 
-  static std::optional<kept> opened(node* n) noexcept {
-    const std::unique_ptr<node> taken(n);
-    if (n == nullptr) return std::nullopt;
-    return n->element.take();
-  }
-
-  locking<Sequence> sequence_;
+  Locked locked_;
 };
 
 }  // namespace polder::ds

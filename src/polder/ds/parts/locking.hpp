@@ -6,51 +6,56 @@
 //              sees none has nobody to wake
 //
 // Why std::mutex and not os/owned_lock: nothing here runs inside malloc or must know its holder after a fork, a wait with a
-// limit needs a condition variable, which comes with std::mutex, and tools know it. Nodes are made and freed outside.
+// limit needs a condition variable, which comes with std::mutex, and tools know it.
 //
-// Sequence has node, put(node*), take() and empty() (parts/sequential_queue.hpp).
+// Sequence has element, bool put(element&), std::optional<element> take() and empty() (parts/sequential_queue.hpp); nothing of
+// it throws.
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 
 #include <polder/base/config.hpp>
+#include <polder/ds/parts/locked_soon.hpp>
 
 namespace polder::ds {
 
 template <class Sequence>
 class locking {
  public:
-  using node = typename Sequence::node;
+  using element = typename Sequence::element;
   using clock = std::chrono::steady_clock;
 
   locking() = default;
   locking(const locking&) = delete;
   locking& operator=(const locking&) = delete;
 
-  void put(node* n) {
-    bool awaited;
+  // False: there was no memory for it, and e is as it was.
+  bool put(element& e) {
+    bool in, awaited;
     {
-      const std::lock_guard<std::mutex> locked(lock_);
-      sequence_.put(n);
+      const auto locked = locked_soon(lock_);
+      in = sequence_.put(e);
       awaited = waiting_ != 0;
     }
     if (awaited) filled_.notify_one();
+    return in;
   }
-  // Null: it is empty.
-  node* take() {
-    const std::lock_guard<std::mutex> locked(lock_);
+  // Nothing: it is empty.
+  std::optional<element> take() {
+    const auto locked = locked_soon(lock_);
     return sequence_.take();
   }
-  node* take_when_there_is_one() {
-    std::unique_lock<std::mutex> locked(lock_);
+  std::optional<element> take_when_there_is_one() {
+    auto locked = locked_soon(lock_);
     ++waiting_;
     filled_.wait(locked, [this] { return !sequence_.empty(); });
     --waiting_;
     return sequence_.take();
   }
-  // Null: it was empty all the time.
-  node* take_until(clock::time_point end) {
-    std::unique_lock<std::mutex> locked(lock_);
+  // Nothing: it was empty all the time.
+  std::optional<element> take_until(clock::time_point end) {
+    auto locked = locked_soon(lock_);
     ++waiting_;
     filled_.wait_until(locked, end, [this] { return !sequence_.empty(); });
     --waiting_;

@@ -8,6 +8,8 @@
 
 namespace polder::ds {
 
+constexpr std::size_t usual_ring_capacity = 4096;
+
 // Throws std::invalid_argument, in the name of the ring.
 inline std::size_t ring_capacity(std::size_t asked, std::string_view ring) {
   constexpr std::size_t most = std::size_t{1} << 30;

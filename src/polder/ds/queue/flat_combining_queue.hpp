@@ -4,7 +4,6 @@
 //   paper      Hendler, Incze, Shavit and Tzafrir, "Flat combining and the synchronization-parallelism tradeoff", SPAA 2010
 //   progress   blocking: parts/combining.hpp
 //   in malloc  no: put allocates
-//   deviation  a plain list of single elements, where the paper's nodes hold several
 #include <polder/ds/collection_info.hpp>
 #include <polder/ds/parts/flat_combining.hpp>
 #include <polder/ds/parts/memory.hpp>

@@ -5,15 +5,19 @@
 //              PODC 1996, fig. 1; with hazard pointers: Michael, TPDS 2004, fig. 8
 //   progress   lock-free: an operation repeats only when another thread's put or get got through
 //   in malloc  no: put allocates
-//   deviation  no counters beside the pointers: a guard keeps what was read from being used again
+//   deviation  no counters beside the pointers: a guard keeps what was read from being used again. Who takes looks at tail
+//              only when head has come to where tail was last seen: the line of tail is then the putters' alone
 //
 // States of a node. An arrow is one successful CAS; in brackets, what the thread that made it owes.
 //
 //             link: tail's next         swing: tail [nothing: anybody does it]    leave: head [take the next node's
 //     made ──────────────────▶ linked ──────────────────▶ passed ──────────────▶ unlinked [retire]        element]
 //
-// Invariant: from head to the last node along next; tail is on that way, never behind head. The elements are those of the
-// nodes behind head, which is a sentinel: its own has been taken.
+// Invariant: from head to the last node along next; reached and then tail are on that way, neither behind the one before.
+// The elements are those of the nodes behind head, which is a sentinel: its own has been taken.
+//
+// Head must not pass tail, or whoever follows tail reads what was freed. This holds with regions too: who comes to tail
+// when that node has been retired already is nobody whom the reclaimer waits for.
 //
 // With counted places a node's place is how many elements came in up to its own. The sentinel's is how many went out; while
 // the queue is empty it is how many came in as well, so an empty queue with the same number has had no put in between.
@@ -22,6 +26,7 @@
 #include <optional>
 #include <utility>
 
+#include <polder/base/check.hpp>
 #include <polder/base/config.hpp>
 #include <polder/ds/collection_info.hpp>
 #include <polder/ds/parts/collection.hpp>
@@ -54,6 +59,7 @@ class ms_queue : public collection<ms_queue<T, R, Memory, Place>, T, in_node<T>>
     guard g(domain_);
     node* const sentinel = g.template make<node>();
     head_.store(sentinel, order::relaxed);
+    reached_.store(sentinel, order::relaxed);
     tail_.store(sentinel, order::relaxed);
   }
   ms_queue(const ms_queue&) = delete;
@@ -174,9 +180,15 @@ class ms_queue : public collection<ms_queue<T, R, Memory, Place>, T, in_node<T>>
 
   // Both are protected. Nothing: another was faster.
   std::optional<kept> unlink(guard& g, node* first, node* next) {
-    // Head must not pass tail: whoever follows tail would read what was freed.
-    if (tail_.load(order::relaxed) == first) swing(first, next);
     node* expected = first;
+    if (reached_.load(order::acquire) == first) {  // sync: queue-reached
+      node* last = tail_.load(order::relaxed);
+      if (last == first) swing(first, last = next);
+      reached_.cas(expected, last, order::release, order::relaxed);  // sync: queue-reached
+      expected = first;
+    }
+    POLDER_CHECK(2,
+                 tail_.load(order::relaxed) != first);  // nor reached: where it is another node, it is behind first
     if (!head_.cas(expected, next, order::acq_rel, order::relaxed)) return std::nullopt;  // sync: queue-leave
     std::optional<kept> e(next->element.take());
     g.retire(first);
@@ -192,6 +204,11 @@ class ms_queue : public collection<ms_queue<T, R, Memory, Place>, T, in_node<T>>
   //   order  queue-leave: who sees a node as head sees all that was before it became so
   //   ABA    a guard keeps the node that was read from being used again
   alignas(false_sharing_range) atomic<node*> head_;
+  // reached_ — a node to which tail has come. Written, from head to one behind it, and read by who takes; in the line that
+  //   they write anyway.
+  //   order  queue-reached: who sees it sees tail no earlier
+  //   ABA    as head_; it is never behind head, so the node is in the queue
+  atomic<node*> reached_;
   // tail_ — the last node or one before it. Written by whoever finds it behind; read by who puts. ABA: as head_.
   alignas(false_sharing_range) atomic<node*> tail_;
 };

@@ -1,7 +1,11 @@
 // ms_queue under the model checker: first in first out, nothing lost, nothing read that was freed.
+#include "explore.hpp"
+
+#include <polder/base/check.hpp>
+#undef POLDER_CHECK
+#define POLDER_CHECK(level, ...) POLDER_MODEL_CHECK(__VA_ARGS__)
 #include <polder/ds/queue/ms_queue.hpp>
 
-#include "explore.hpp"
 #include "in_order.hpp"
 #include "structures.hpp"
 
@@ -10,6 +14,7 @@ namespace {
 using polder::model::key;
 
 using keeping = polder::model::keeping<3, 2, 8>;
+using regions = polder::model::regions<3, 2, 8>;
 using hazards = polder::model::hazards<3, 2, 8>;
 
 template <class R, unsigned Threads>
@@ -60,14 +65,46 @@ struct three : rl::test_suite<three<R>, 3>, world<R, 3> {
   void after() { this->comes_out(); }
 };
 
+// Two that take, each maybe with what it saw of tail long ago.
 template <class R>
-bool all(const char* apart, const char* same, const char* of_three) {
+struct tail_is_ahead : rl::test_suite<tail_is_ahead<R>, 3>, world<R, 3> {
+  void before() { this->put(2); }
+  void thread(unsigned self) {
+    if (self == 2) {
+      this->put(2);
+      this->put(2);
+    } else {
+      this->get(self);
+      this->get(self);
+    }
+  }
+  void after() { this->comes_out(); }
+};
+
+// One that links and stalls, one that takes what was linked, and one that puts behind it and stalls too.
+template <class R>
+struct tail_is_behind : rl::test_suite<tail_is_behind<R>, 3>, world<R, 3> {
+  void thread(unsigned self) {
+    if (self != 1) {
+      this->put(self);
+    } else {
+      this->get(self);
+      this->get(self);
+    }
+  }
+  void after() { this->comes_out(); }
+};
+
+template <class R>
+bool all(const char* apart, const char* same, const char* of_three, const char* behind, const char* ahead) {
   using namespace polder::model;
   bool ok = true;
   ok &= passes<put_and_get<R>>({.title = apart, .how = search::bounded, .floor = 100, .switches = 2});
   ok &= passes<both<R>>({.title = same, .how = search::bounded, .floor = 100, .switches = 2});
   ok &= passes<both<R>>({.title = same, .executions = 20'000});
   ok &= passes<three<R>>({.title = of_three, .executions = 20'000});
+  ok &= passes<tail_is_behind<R>>({.title = behind, .executions = 20'000});
+  ok &= passes<tail_is_ahead<R>>({.title = ahead, .executions = 20'000});
   return ok;
 }
 
@@ -75,7 +112,11 @@ bool all(const char* apart, const char* same, const char* of_three) {
 
 int main() {
   bool ok = true;
-  ok &= all<keeping>("queue: put and get", "queue: both", "queue: three threads");
-  ok &= all<hazards>("queue, hazards: put and get", "queue, hazards: both", "queue, hazards: three threads");
+  ok &= all<keeping>("queue: put and get", "queue: both", "queue: three threads", "queue: tail is behind",
+                     "queue: tail is ahead");
+  ok &= all<regions>("queue, regions: put and get", "queue, regions: both", "queue, regions: three threads",
+                     "queue, regions: tail is behind", "queue, regions: tail is ahead");
+  ok &= all<hazards>("queue, hazards: put and get", "queue, hazards: both", "queue, hazards: three threads",
+                     "queue, hazards: tail is behind", "queue, hazards: tail is ahead");
   return ok ? 0 : 1;
 }

@@ -39,7 +39,7 @@ class scq_ring : public collection<scq_ring<T, R, Memory>, T, in_node<T>>,
   using kept = typename in_node<T>::kept;
 
   // Throws std::invalid_argument, std::bad_alloc.
-  explicit scq_ring(std::size_t capacity = 4096)
+  explicit scq_ring(std::size_t capacity = usual_ring_capacity)
       : places_(ring_capacity(capacity, info.name), std::size_t{smr::thread_slot::most}) {}
   scq_ring(const scq_ring&) = delete;
   scq_ring& operator=(const scq_ring&) = delete;

@@ -51,7 +51,7 @@ class spsc_ring : public collection<spsc_ring<T, R, Memory>, T, in_node<T>>,
   using kept = typename in_node<T>::kept;
 
   // Throws std::invalid_argument, std::bad_alloc.
-  explicit spsc_ring(std::size_t capacity = 4096)
+  explicit spsc_ring(std::size_t capacity = usual_ring_capacity)
       : cells_(ring_capacity(capacity, info.name)), mask_(cells_.size() - 1) {}
   spsc_ring(const spsc_ring&) = delete;
   spsc_ring& operator=(const spsc_ring&) = delete;

@@ -54,7 +54,7 @@ class vyukov_ring : public collection<vyukov_ring<T, R, Memory>, T, in_node<T>>,
   using kept = typename in_node<T>::kept;
 
   // Throws std::invalid_argument, std::bad_alloc.
-  explicit vyukov_ring(std::size_t capacity = 4096)
+  explicit vyukov_ring(std::size_t capacity = usual_ring_capacity)
       : cells_(ring_capacity(capacity < 2 && capacity != 0 ? 2 : capacity, info.name)), mask_(cells_.size() - 1) {
     for (std::size_t i = 0; i != cells_.size(); ++i) cells_[i].turn.store(i, order::relaxed);
   }

@@ -48,7 +48,8 @@ class wcq_ring_under : public collection<wcq_ring_under<T, R, Memory, Observer>,
   using kept = typename in_node<T>::kept;
 
   // Throws std::invalid_argument, std::bad_alloc.
-  explicit wcq_ring_under(std::size_t capacity = 4096, unsigned patience = 16, unsigned helping_delay = 16)
+  explicit wcq_ring_under(std::size_t capacity = usual_ring_capacity, unsigned patience = 16,
+                          unsigned helping_delay = 16)
       : places_(ring_capacity(capacity, info.name), checked(patience, helping_delay)) {}
   wcq_ring_under(const wcq_ring_under&) = delete;
   wcq_ring_under& operator=(const wcq_ring_under&) = delete;

@@ -6,15 +6,16 @@
 //   in malloc  no: put allocates
 #include <polder/ds/collection_info.hpp>
 #include <polder/ds/parts/lock_based.hpp>
+#include <polder/ds/parts/locking.hpp>
 #include <polder/ds/parts/memory.hpp>
 #include <polder/ds/parts/sequential_stack.hpp>
 
 namespace polder::ds {
 
 template <class T, class R, class Memory = heap_memory>
-class lock_based_stack
-    : public lock_based<lock_based_stack<T, R, Memory>, T, sequential_stack<typename in_node<T>::kept, Memory>>,
-      public stack_names<lock_based_stack<T, R, Memory>, T> {
+class lock_based_stack : public lock_based<lock_based_stack<T, R, Memory>, T,
+                                           locking<sequential_stack<typename in_node<T>::kept, Memory>>>,
+                         public stack_names<lock_based_stack<T, R, Memory>, T> {
   friend collection<lock_based_stack, T, in_node<T>>;
 
  public:
