@@ -332,6 +332,38 @@ TEST(ended_thread, after_its_end_it_borrows_for_one_operation) {
   EXPECT_LE(h.now().labs, 2u);
 }
 
+TEST(ended_thread, leaves_the_lab_it_would_borrow_to_who_claims_it_first) {
+  served h;
+  h.allocate(16);
+  lab& mine = h.own();
+  h.in_a_thread([&] {
+    test_host::gone = true;
+    static lab* claimed;
+    test_host::on_borrowing<lab> = [](lab& l) {
+      claimed = &l;
+      EXPECT_EQ(claim::held, l.door.try_claim([] { return true; }));
+    };
+    void* const p = h.allocate(size);
+    ASSERT_NE(nullptr, p);
+    EXPECT_NE(
+        claimed->number,
+        mem::word::owner(mine.words[(address(p) - address(mine.base)) >> mem::grain_shift].load(order::relaxed)));
+    EXPECT_EQ(0u, claimed->owned_count);  // nobody was in it but the claimer
+    EXPECT_FALSE(claimed->door.end_claim());
+    claimed->door.settle([] { return false; }, [] {});
+    h.free(p);
+    // A claim that is over in time leaves it.
+    test_host::on_borrowing<lab> = [](lab& l) {
+      EXPECT_EQ(claim::held, l.door.try_claim([] { return true; }));
+      EXPECT_TRUE(l.door.end_claim());
+    };
+    h.free(h.allocate(size));
+    EXPECT_EQ(nullptr, test_host::on_borrowing<lab>);
+  });
+  h.heap.trim(0);
+  EXPECT_EQ(16u, h.now().allocated);
+}
+
 TEST(ended_thread, where_nobody_watches_for_it_every_operation_borrows) {
   served h;
   test_host::watched = false;
