@@ -47,7 +47,8 @@ std::size_t core::trim(lab* own) noexcept {
   if (own) sweep(*own, left::dirty);
   for (mem::lab_number n = 1; n <= labs_made(); ++n) {
     lab& l = lab_at(n);
-    if (&l != own && l.door.state() == lab_state::running) sweep_idle(l);
+    // Who is inside refuses anyway, at the price of a membarrier; who stopped there for good does each time.
+    if (&l != own && l.door.state() == lab_state::running && !l.door.active()) sweep_idle(l);
   }
   mem::chunk_number from = 0;
   const std::size_t bytes = grains_.purge(
