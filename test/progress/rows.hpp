@@ -163,9 +163,11 @@ inline std::vector<script> scripts_between_threads() {
     all.push_back({times(2 * n, 'a') + times(n, 'i') + "a", 30'000});
     all.push_back({times(2 * n, 'a') + times(2 * n, 'i') + "aa", 30'000});
   }
-  for (const char* steps : {"t", "at", "aaaft", "aaafafat", "nnft", "aaiit", "xxfat", "xxaft"}) all.push_back({steps, 30'000});
+  for (const char* steps : {"t", "at", "aaaft", "aaafafat", "nnft", "aaiit", "xxfat", "xxaft"})
+    all.push_back({steps, 30'000});
   for (const char* steps : {"z", "az", "afz", "m", "am", "afm", "mf", "ar", "aar", "ah"})
-    for (std::size_t size : {std::size_t{500}, std::size_t{20'000}, std::size_t{100'000}}) all.push_back({steps, size});
+    for (std::size_t size : {std::size_t{500}, std::size_t{20'000}, std::size_t{100'000}})
+      all.push_back({steps, size});
   for (const char* steps : {"da", "daf", "dnf", "dxf", "daaft"}) all.push_back({steps, 2'000});
   all.push_back({"ar", 600'000});  // into a mapping
   for (const char* steps : {"a", "af", "afa", "ah", "aft", "nf"}) all.push_back({steps, 6 << 20});
