@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <utility>
 
 #include "../probe/expect.hpp"
 #include "../probe/opaque.hpp"
@@ -19,7 +20,8 @@ namespace polder::progress {
 
 enum class kind { allocate, free_own, free_others, resize, large, trim, count };
 inline constexpr unsigned kinds = unsigned(kind::count);
-inline constexpr const char* kind_names[kinds] = {"malloc", "free", "free of another's", "realloc", "large", "malloc_trim"};
+inline constexpr const char* kind_names[kinds] = {"malloc",  "free",  "free of another's",
+                                                  "realloc", "large", "malloc_trim"};
 
 inline std::int64_t nanoseconds(clockid_t clock) {
   timespec t;
@@ -65,8 +67,12 @@ class market {
 // One thread's work. step() does one thing, and counts it when it is done.
 class worker {
  public:
-  worker(market& m, tally& t, std::uint64_t seed, longest& wall, longest& cpu)
-      : market_(m), tally_(t), random_(seed), wall_(wall), cpu_(cpu) {}
+  // Bytes that it asks for at most, of one block in eight, and of a large one in 64.
+  struct appetite {
+    std::size_t small = 32'000, large = 40'000'000;
+  };
+  worker(market& m, tally& t, std::uint64_t seed, longest& wall, longest& cpu, appetite a)
+      : market_(m), tally_(t), random_(seed), wall_(wall), cpu_(cpu), appetite_(a) {}
 
   // Whether the thread is in an operation of the heap, as its own signal handler may ask.
   bool inside() const { return inside_; }
@@ -92,13 +98,13 @@ class worker {
         return some();
       case kind::free_own: return some(), release(mine, k);
       case kind::free_others:
-        // Until there was one: all but the first few times it is another's.
-        do some(), mine = market_.trade(random_.next(), mine);
+        // Until there was one: all but the first few times it is another's. Never two have one, should the thread end here.
+        do some(), mine = market_.trade(random_.next(), std::exchange(mine, nullptr));
         while (mine == nullptr);
         return release(mine, k);
       case kind::resize: return some(), resize(mine);
       case kind::large: {
-        void* p = make(33'000 + random_.below(random_.below(64) == 0 ? 40'000'000 : 400'000), k);
+        void* p = make(33'000 + random_.below(random_.below(64) == 0 ? appetite_.large : 400'000), k);
         return release(p, k);
       }
       case kind::trim: return timed(k, [] { ::malloc_trim(0); });
@@ -113,10 +119,12 @@ class worker {
       if (p != nullptr) release(p, kind::free_own);
   }
 
- private:
+  // What it holds; nothing it is just busy with.
   static constexpr std::size_t slots = 48;
+  void** own_blocks() { return own_; }
 
-  std::size_t small() { return random_.below(8) == 0 ? random_.below(32'000) : random_.below(600); }
+ private:
+  std::size_t small() { return random_.below(random_.below(8) == 0 ? appetite_.small : 600); }
 
   // The figures leave out what a stop of this very thread took. To ask for the time on the processor is dear.
   template <class F>
@@ -167,6 +175,7 @@ class worker {
   probe::random random_;
   longest& wall_;
   longest& cpu_;
+  appetite appetite_;
   unsigned operations_ = 0;
   volatile bool inside_ = false;
   void* own_[slots] = {};

@@ -50,7 +50,8 @@ thread_local tally* my_tally;
 
 void park(int) {
   int number = my_number;
-  if (!working || (only_inside.load() && !me->inside()) || !wanted.compare_exchange_strong(number, -1)) return;  // it is asked again, or was asked twice
+  if (!working || (only_inside.load() && !me->inside()) || !wanted.compare_exchange_strong(number, -1))
+    return;  // it is asked again, or was asked twice
   const int kept = errno;
   const std::uint32_t now = thawed.load();
   inside.fetch_add(me->inside());
@@ -66,7 +67,7 @@ std::uint64_t seed;
 // Those that are free to run do; the others sleep until there is a round in which they have no part yet.
 void* work(void* number) {
   const auto n = std::size_t(reinterpret_cast<std::uintptr_t>(number));
-  worker w(blocks, tallies[n], seed + n, wall, cpu);
+  worker w(blocks, tallies[n], seed + n, wall, cpu, {});
   me = &w;
   my_number = int(n);
   my_tally = &tallies[n];
@@ -136,8 +137,8 @@ int main(int argc, char** argv) {
   for (long i = 0; i != freezes; ++i) {
     // It and three more run for a while, so that it stops at some instruction that it really came to.
     const int victim = int(random.below(threads));
-    const std::uint32_t some = 1u << victim | 1u << random.below(threads) | 1u << random.below(threads) |
-                               1u << random.below(threads);
+    const std::uint32_t some =
+        1u << victim | 1u << random.below(threads) | 1u << random.below(threads) | 1u << random.below(threads);
     const std::uint32_t before = parked.load();
     running.store(some);
     ring(some);
@@ -164,8 +165,9 @@ int main(int argc, char** argv) {
   for (const tally& t : tallies)
     for (unsigned k = 0; k != kinds; ++k) done[k] += t.of(kind(k));
   for (unsigned k = 0; k != kinds; ++k) probe::say("%12lu of %s", (unsigned long)done[k], kind_names[k]);
-  probe::say("%ld freezes, %lu of them inside the heap; the longest operation of a thread that was not stopped: %.1f ms, "
-             "%.1f ms on the processor",
-             freezes, (unsigned long)inside.load(), wall.milliseconds(), cpu.milliseconds());
+  probe::say(
+      "%ld freezes, %lu of them inside the heap; the longest operation of a thread that was not stopped: %.1f ms, "
+      "%.1f ms on the processor",
+      freezes, (unsigned long)inside.load(), wall.milliseconds(), cpu.milliseconds());
   return 0;
 }
