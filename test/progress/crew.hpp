@@ -114,16 +114,15 @@ class worker {
   void each_kind_once() {
     for (unsigned k = 0; k != kinds; ++k) of(kind(k));
   }
+  // All it holds; nothing that it is just busy with, should its thread have ended.
   void free_all() {
     for (void*& p : own_)
       if (p != nullptr) release(p, kind::free_own);
   }
 
-  // What it holds; nothing it is just busy with.
-  static constexpr std::size_t slots = 48;
-  void** own_blocks() { return own_; }
-
  private:
+  static constexpr std::size_t slots = 48;
+
   std::size_t small() { return random_.below(random_.below(8) == 0 ? appetite_.small : 600); }
 
   // The figures leave out what a stop of this very thread took. To ask for the time on the processor is dear.

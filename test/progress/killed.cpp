@@ -4,11 +4,16 @@
 // Four threads live and work all the time; four more work till a signal arrives whose handler ends them, inside the heap
 // where `inside` is asked for, and are replaced. When the last is dead all blocks are freed, those of the dead as far as they
 // are known, and trimmed.
-//   killed [DEATHS] [SEED]
+//   killed exit|cancel [DEATHS] [SEED]
+// cancel: the threads are cancelled where they are, asynchronously. Then destructors run, the heap's own too, in the midst of
+// an operation that is never finished.
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <cstring>
+#include <new>
 
 #include "../probe/resident.hpp"
 #include "crew.hpp"
@@ -37,26 +42,28 @@ struct mortal {
   int number;
   std::uint64_t seed;
   std::atomic<pid_t> id{0};
-  void* own[worker::slots];  // what it held when it died, but for the block it was about
+  alignas(worker) std::byte place[sizeof(worker)];
+  worker& at_work() {
+    return *reinterpret_cast<worker*>(place);
+  }  // knows what it held, but for the block it was about
 };
 
+bool by_cancel;
 thread_local worker* me;
 thread_local mortal* my_fate;
 
 void die(int) {
   if (me == nullptr) return;  // not at work yet: it is asked again
   if (my_fate->seed % 8 != 0 && !me->inside()) return;
-  (me->inside() ? inside : outside).fetch_add(1);
-  for (std::size_t i = 0; i != worker::slots; ++i) my_fate->own[i] = me->own_blocks()[i];
   ::syscall(SYS_exit, 0);
 }
 
 void* work_till_killed(void* fate) {
   my_fate = static_cast<mortal*>(fate);
-  worker w(blocks, tallies[living + my_fate->number], my_fate->seed, wall, cpu, modest);
-  me = &w;
+  me = new (my_fate->place) worker(blocks, tallies[living + my_fate->number], my_fate->seed, wall, cpu, modest);
   my_fate->id.store(pid_t(::syscall(SYS_gettid)));
-  for (;;) w.step();
+  if (by_cancel) ::pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, nullptr);
+  for (;;) me->step();
 }
 
 void* work(void* number) {
@@ -90,34 +97,25 @@ void live_and_die(long deaths) {
   };
   ::malloc_trim(0);
   const long before = probe::resident_kib();
-  for (int i = 0; i != dying; ++i) begin(i);
-  for (long n = 0; n != deaths; ++n) {
-    const int i = int(n % dying);
+  const auto end = [&](int i) {
     while (fates[i].id.load() == 0) ::usleep(50);
     ::usleep(unsigned(random.below(400)));
+    if (by_cancel) ::pthread_cancel(mortals[i]);
     // The kernel clears the word it joins by, however a thread ends.
-    for (;;) {
-      ::syscall(SYS_tgkill, ::getpid(), fates[i].id.load(), SIGUSR1);
+    for (bool dead = false; !dead;) {
+      if (!by_cancel) ::syscall(SYS_tgkill, ::getpid(), fates[i].id.load(), SIGUSR1);
       timespec soon;
       ::clock_gettime(CLOCK_REALTIME, &soon);
       soon.tv_nsec += 200'000;
       if (soon.tv_nsec >= 1'000'000'000) soon.tv_nsec -= 1'000'000'000, ++soon.tv_sec;
-      if (::pthread_timedjoin_np(mortals[i], nullptr, &soon) == 0) break;
+      dead = ::pthread_timedjoin_np(mortals[i], nullptr, &soon) == 0;
     }
-    for (void*& p : fates[i].own) {
-      if (p != nullptr) probe::expect_intact(p, "held by the dead"), std::free(p);
-      p = nullptr;
-    }
-    begin(i);
-  }
-  // The last ones end as the others did.
-  for (int i = 0; i != dying; ++i) {
-    while (fates[i].id.load() == 0) ::usleep(50);
-    fates[i].seed = 0;
-    do ::syscall(SYS_tgkill, ::getpid(), fates[i].id.load(), SIGUSR1);
-    while (::usleep(1000), ::pthread_tryjoin_np(mortals[i], nullptr) != 0);
-    for (void* p : fates[i].own) std::free(p);
-  }
+    (fates[i].at_work().inside() ? inside : outside).fetch_add(1);
+    fates[i].at_work().free_all();
+  };
+  for (int i = 0; i != dying; ++i) begin(i);
+  for (long n = 0; n != deaths; ++n) end(int(n % dying)), begin(int(n % dying));
+  for (int i = 0; i != dying; ++i) end(i);
   std::uint64_t done[kinds] = {}, went_on[kinds] = {};
   for (int i = 0; i != living + dying; ++i)
     for (unsigned k = 0; k != kinds; ++k) done[k] += tallies[i].of(kind(k));
@@ -134,8 +132,10 @@ void live_and_die(long deaths) {
   ::malloc_trim(0);
   const long stranded = probe::resident_kib() - before;
   for (unsigned k = 0; k != kinds; ++k) probe::say("%12lu of %s", (unsigned long)done[k], kind_names[k]);
-  probe::say("%ld deaths inside the heap, %ld outside; %ld KiB resident more than before, %ld after malloc_trim: %ld KiB a death",
-             inside.load(), outside.load(), untrimmed, stranded, stranded / (deaths + dying));
+  probe::say(
+      "%ld deaths inside the heap, %ld outside; %ld KiB resident more than before, %ld after malloc_trim: %ld KiB "
+      "a death",
+      inside.load(), outside.load(), untrimmed, stranded, stranded / (deaths + dying));
   probe::expect(stranded < 8192 + (deaths + dying) * bound_kib, "more than %ld KiB a death", bound_kib);
 }
 
@@ -144,8 +144,11 @@ void live_and_die(long deaths) {
 // So many in a process, that what they strand together fits into any machine.
 int main(int argc, char** argv) {
   constexpr long most = 250;
-  const long deaths = argc > 1 ? std::atol(argv[1]) : 10'000;
-  seed = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : std::uint64_t(::time(nullptr));
+  const char* const how = argc > 1 ? argv[1] : "";
+  by_cancel = std::strcmp(how, "cancel") == 0;
+  probe::expect(by_cancel || std::strcmp(how, "exit") == 0, "usage: killed exit|cancel [DEATHS] [SEED]");
+  const long deaths = argc > 2 ? std::atol(argv[2]) : 10'000;
+  seed = argc > 3 ? std::strtoul(argv[3], nullptr, 10) : std::uint64_t(::time(nullptr));
   probe::say("%ld deaths, seed %lu", deaths, (unsigned long)seed);
   for (long left = deaths; left > 0; left -= most, seed += 1000) {
     const pid_t child = ::fork();
@@ -157,7 +160,8 @@ int main(int argc, char** argv) {
     }
     int status = 0;
     ::waitpid(child, &status, 0);
-    probe::expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %#x; 14: somebody waits for the dead", unsigned(status));
+    probe::expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %#x; 14: somebody waits for the dead",
+                  unsigned(status));
   }
   return 0;
 }

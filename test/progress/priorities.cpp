@@ -76,8 +76,9 @@ int main(int argc, char** argv) {
   probe::expect(::sched_setaffinity(0, sizeof one, &one) == 0, "sched_setaffinity: %s", std::strerror(errno));
   pthread_t crew[ordinary + preferred];
   for (std::uintptr_t i = 0; i != ordinary + preferred; ++i)
-    probe::expect(::pthread_create(&crew[i], nullptr, i < ordinary ? work : wake_and_work, reinterpret_cast<void*>(i)) == 0,
-                  "pthread_create");
+    probe::expect(
+        ::pthread_create(&crew[i], nullptr, i < ordinary ? work : wake_and_work, reinterpret_cast<void*>(i)) == 0,
+        "pthread_create");
   for (int i = ordinary; i != ordinary + preferred; ++i) ::pthread_join(crew[i], nullptr);
   enough.store(true);
   for (int i = 0; i != ordinary; ++i) ::pthread_join(crew[i], nullptr);
@@ -85,8 +86,10 @@ int main(int argc, char** argv) {
   std::uint64_t done = 0;
   for (int i = 0; i != ordinary; ++i)
     for (unsigned k = 0; k != kinds; ++k) done += tallies[i].of(kind(k));
-  probe::say("%d preferred threads woke %ld times each beside %lu operations of ordinary ones; at most %.1f ms on the processor "
-             "at a time",
-             preferred, wakes, (unsigned long)done, turn.milliseconds());
+  probe::say(
+      "%d preferred threads woke %ld times each beside %lu operations of ordinary ones; at most %.1f ms on the "
+      "processor "
+      "at a time",
+      preferred, wakes, (unsigned long)done, turn.milliseconds());
   return 0;
 }

@@ -100,8 +100,8 @@ int main(int argc, char** argv) {
   std::uint64_t done = 0;
   for (const tally& t : tallies)
     for (unsigned k = 0; k != kinds; ++k) done += t.of(kind(k));
-  probe::say("%ld handlers, %ld of them in the middle of an operation, and %lu operations", handled.load(), inside.load(),
-             (unsigned long)done);
+  probe::say("%ld handlers, %ld of them in the middle of an operation, and %lu operations", handled.load(),
+             inside.load(), (unsigned long)done);
   probe::expect(!on_workers || inside.load() > 0, "no signal arrived in the middle of an operation");
   return 0;
 }

@@ -176,12 +176,14 @@ class polder_heap {
     return c ? c->effective_options() : Host::configured();
   }
 
-  // The calling thread gives its LAB up; it may come back.
+  // The calling thread gives its LAB up; it may come back. If it was torn out of an operation, by cancellation or pthread_exit in
+  // a handler, the LAB is as that left it: nobody may have it, as if the thread had been killed there.
   void leave_thread() noexcept {
     lab* const l = here();
     if (l == nobody()) return;
     here() = nobody();
     signal_fence();
+    if (l->door.active()) return;
     core_.load(order::acquire)->release_lab(*l);  // sync: heap-made
   }
 
