@@ -102,8 +102,8 @@ void spike(bool trim, long before = 0) {
     constexpr timespec pause{0, 20'000'000};
     ::nanosleep(&pause, nullptr);
   }
-  probe::say("%ld MiB at the peak; %.2f s after the last free %ld MiB, of %zu live", peak >> 10, now() - begun, left >> 10,
-             live >> 20);
+  probe::say("%ld MiB at the peak; %.2f s after the last free %ld MiB, of %zu live", peak >> 10, now() - begun,
+             left >> 10, live >> 20);
   probe::expect(left <= most, "req 10: %ld MiB are resident, of %zu live", left >> 10, live >> 20);
 }
 

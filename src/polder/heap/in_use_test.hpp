@@ -25,6 +25,10 @@ struct test_host {
   static const options& configured() noexcept { return asked; }
   static bool watch_thread_exit() noexcept { return watched; }
   static void installed() noexcept { ++installations; }
+  template <class Lab>
+  static void about_to_borrow(Lab& l) noexcept {
+    if (on_borrowing<Lab> != nullptr) std::exchange(on_borrowing<Lab>, nullptr)(l);
+  }
 
   static inline options asked;
   static inline int installations = 0;
@@ -32,6 +36,9 @@ struct test_host {
   static inline thread_local bool gone = false;
   // Runs when the heap next looks which LAB or cache the thread has: a signal that arrives there.
   static inline thread_local void (*interruption)() = nullptr;
+  // Runs when the thread next borrows a LAB: what another thread does to it meanwhile.
+  template <class Lab>
+  static inline thread_local void (*on_borrowing)(Lab&) = nullptr;
 };
 
 // Heap: over test_host; Lab: what a thread has of it.

@@ -74,7 +74,8 @@ class core {
   mem::lab_number labs_made() const noexcept { return labs_.load(order::acquire); }  // sync: lab-counted
   lab* make_lab(mem::site s) noexcept;
   lab* idle_lab(mem::site s) noexcept;
-  lab* pop_idle(index_stack& from) noexcept;
+  template <class Take>
+  lab* pop_idle(index_stack& from, Take take) noexcept;
   void push_idle(lab& l, bool with_spans) noexcept;
   bool adopt(lab& l) noexcept;
   using left = mem::grain_pool::left;

@@ -105,6 +105,26 @@ TEST(signal_handler, at_every_step_of_a_threads_first_operation) {
     }
 }
 
+// Cancelled in the midst of an operation, which is never finished; then its destructors run.
+TEST(a_thread, that_ends_inside_leaves_its_lab_to_nobody) {
+  served h;
+  h.allocate(16);
+  lab* torn = nullptr;
+  h.in_a_thread([&] {
+    h.allocate(100);
+    torn = &h.own();
+    ASSERT_TRUE(torn->door.enter(0));
+  });
+  EXPECT_EQ(lab_state::running, torn->door.state());
+  EXPECT_TRUE(torn->door.active());
+  h.in_a_thread([&] {
+    h.free(h.allocate(100));
+    EXPECT_NE(torn, &h.own());
+  });
+  h.heap.trim(0);
+  EXPECT_EQ(1u, torn->owned_count);
+}
+
 TEST(fork, the_child_goes_on_with_the_blocks_of_all_threads) {
   served h;
   std::vector<void*> theirs(1'000);

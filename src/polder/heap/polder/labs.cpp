@@ -85,11 +85,25 @@ lab* core::make_lab(mem::site s) noexcept {
   return &l;
 }
 
-// A LAB without a thread that nobody else has; still idle. One that a poster happens to drain is put back.
-lab* core::pop_idle(index_stack& from) noexcept {
+// A LAB without a thread that take(lab) gets hold of; null: none. Those of which it does not, for somebody drains them, are
+// put back when the search is over: who stops while it drains one, or ends there, must not hide those that lie below.
+template <class Take>
+lab* core::pop_idle(index_stack& from, Take take) noexcept {
   const auto links = [this](std::uint32_t n) -> atomic<std::uint32_t>& { return lab_at(n).next_idle; };
-  const mem::lab_number n = from.pop(links);
-  return n != 0 ? &lab_at(n) : nullptr;
+  mem::lab_number first = 0, last = 0;
+  lab* found = nullptr;
+  while (const mem::lab_number n = from.pop(links)) {
+    lab& l = lab_at(n);
+    if (take(l)) {
+      found = &l;
+      break;
+    }
+    l.next_idle.store(first, order::relaxed);
+    first = n;
+    if (last == 0) last = n;
+  }
+  if (first != 0) from.push_list(first, last, links);
+  return found;
 }
 
 // By whoever took its thread away, or it out of the stack. It may be drained meanwhile: then `with_spans`, as it was
@@ -103,12 +117,8 @@ void core::push_idle(lab& l, bool with_spans) noexcept {
 // A LAB whose thread has ended, of the site. Null: none to be had.
 lab* core::idle_lab(mem::site s) noexcept {
   idle_labs& idle = idle_[s];
-  for (index_stack* from : {&idle.full, &idle.empty}) {
-    lab* const l = pop_idle(*from);
-    if (!l) continue;
-    if (l->door.try_acquire()) return l;
-    push_idle(*l, from == &idle.full);  // being drained
-  }
+  for (index_stack* from : {&idle.full, &idle.empty})
+    if (lab* const l = pop_idle(*from, [](lab& o) { return o.door.try_acquire(); })) return l;
   return nullptr;
 }
 
@@ -133,9 +143,8 @@ void core::release_lab(lab& l) noexcept {
 
 // Takes over the spans of a LAB of the same site without a thread. False: there was none to be had.
 bool core::adopt(lab& l) noexcept {
-  lab* const o = pop_idle(idle_[l.site].full);
+  lab* const o = pop_idle(idle_[l.site].full, [](lab& some) { return some.door.try_drain(); });
   if (!o) return false;
-  if (!o->door.try_drain()) return push_idle(*o, true), false;
   sweep(*o, left::dirty);  // its thread may have gone without: then spans are hot and the outbox is full
   chain strays;
   bool any = false;

@@ -232,6 +232,44 @@ TEST(ended_thread, its_spans_are_adopted_before_fresh_ones_are_taken) {
   EXPECT_EQ(remote, h.now().remote_frees);
 }
 
+// Somebody stopped while it drained the LAB that lies on top, or was killed there.
+TEST(ended_thread, those_below_one_that_stays_drained_are_found) {
+  served h;
+  h.allocate(16);
+  lab* below = nullptr;
+  lab* on_top = nullptr;
+  turns t;
+  std::thread first = h.thread([&] {
+    void* const p = h.allocate(size);
+    below = &h.own();
+    t.reach(1);
+    t.wait_for(2);
+    static_cast<void>(p);  // it keeps the LAB's span
+  });
+  t.wait_for(1);
+  std::thread second = h.thread([&] {
+    h.allocate(2 * size);
+    on_top = &h.own();
+    t.reach(2);
+    t.wait_for(3);
+  });
+  first.join();
+  t.reach(3);
+  second.join();
+  ASSERT_NE(below, on_top);
+  ASSERT_TRUE(on_top->door.try_drain());
+  for (int i = 0; i != 3; ++i) {
+    h.in_a_thread([&] {
+      h.allocate(4 * size);
+      EXPECT_EQ(below, &h.own());
+    });
+    EXPECT_EQ(3u, h.now().labs);
+  }
+  h.allocate(size);  // adopts
+  EXPECT_EQ(0u, below->owned_count);
+  EXPECT_EQ(1u, on_top->owned_count);
+}
+
 TEST(ended_thread, what_it_left_can_be_freed_by_anybody) {
   served h;
   blocks held;
@@ -292,6 +330,38 @@ TEST(ended_thread, after_its_end_it_borrows_for_one_operation) {
   h.heap.trim(0);
   EXPECT_EQ(0u, h.now().allocated);
   EXPECT_LE(h.now().labs, 2u);
+}
+
+TEST(ended_thread, leaves_the_lab_it_would_borrow_to_who_claims_it_first) {
+  served h;
+  h.allocate(16);
+  lab& mine = h.own();
+  h.in_a_thread([&] {
+    test_host::gone = true;
+    static lab* claimed;
+    test_host::on_borrowing<lab> = [](lab& l) {
+      claimed = &l;
+      EXPECT_EQ(claim::held, l.door.try_claim([] { return true; }));
+    };
+    void* const p = h.allocate(size);
+    ASSERT_NE(nullptr, p);
+    EXPECT_NE(
+        claimed->number,
+        mem::word::owner(mine.words[(address(p) - address(mine.base)) >> mem::grain_shift].load(order::relaxed)));
+    EXPECT_EQ(0u, claimed->owned_count);  // nobody was in it but the claimer
+    EXPECT_FALSE(claimed->door.end_claim());
+    claimed->door.settle([] { return false; }, [] {});
+    h.free(p);
+    // A claim that is over in time leaves it.
+    test_host::on_borrowing<lab> = [](lab& l) {
+      EXPECT_EQ(claim::held, l.door.try_claim([] { return true; }));
+      EXPECT_TRUE(l.door.end_claim());
+    };
+    h.free(h.allocate(size));
+    EXPECT_EQ(nullptr, test_host::on_borrowing<lab>);
+  });
+  h.heap.trim(0);
+  EXPECT_EQ(16u, h.now().allocated);
 }
 
 TEST(ended_thread, where_nobody_watches_for_it_every_operation_borrows) {

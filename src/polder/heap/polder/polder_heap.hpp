@@ -33,6 +33,7 @@ namespace polder::heap {
 //   static const options& configured()    asked once
 //   static bool watch_thread_exit()       leave_thread() will be called when this thread ends; false: it will not
 //   static void installed()               called once, when the heap stands
+//   static void about_to_borrow(Lab&)     tests only: a LAB is about to be borrowed, and the thread not yet inside
 template <class Host>
 class polder_heap {
  public:
@@ -175,12 +176,14 @@ class polder_heap {
     return c ? c->effective_options() : Host::configured();
   }
 
-  // The calling thread gives its LAB up; it may come back.
+  // The calling thread gives its LAB up; it may come back. If it was torn out of an operation, by cancellation or pthread_exit in
+  // a handler, the LAB is as that left it: nobody may have it, as if the thread had been killed there.
   void leave_thread() noexcept {
     lab* const l = here();
     if (l == nobody()) return;
     here() = nobody();
     signal_fence();
+    if (l->door.active()) return;
     core_.load(order::acquire)->release_lab(*l);  // sync: heap-made
   }
 
@@ -234,6 +237,19 @@ class polder_heap {
     }
   }
 
+  // A LAB for one operation, inside it. It runs from the moment it is acquired, so whoever trims may claim it before this
+  // thread is inside: then that one keeps it, and another is taken.
+  static lab* borrow(core& c) noexcept {
+    for (;;) {
+      lab* const l = c.acquire_lab();
+      if (!l) return nullptr;
+      if constexpr (requires { Host::about_to_borrow(*l); }) Host::about_to_borrow(*l);
+      do {
+        if (l->door.enter(0)) return l;
+      } while (!l->door.give_way());
+    }
+  }
+
   // Runs f(core, lab) inside a LAB: the thread's own, or one borrowed for this operation.
   template <class R, class F>
   POLDER_NOINLINE R with_lab(F f) noexcept {
@@ -243,9 +259,8 @@ class polder_heap {
       return r;
     }
     core* const c = shared();
-    lab* const l = c ? c->acquire_lab() : nullptr;
+    lab* const l = c ? borrow(*c) : nullptr;
     if (!l) return R{};
-    static_cast<void>(l->door.enter(0));  // nobody claims a LAB before it has been seen
     const R r = f(*c, *l);
     l->door.exit();
     c->release_lab(*l);

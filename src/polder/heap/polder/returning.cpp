@@ -24,7 +24,7 @@ bool core::has_something_to_give() const noexcept {
   if (grains_.count().dirty != 0 || huge_.cached_bytes() != 0) return true;
   for (mem::lab_number n = 1; n <= labs_made(); ++n) {
     const lab& l = lab_at(n);
-    if (l.door.state() == lab_state::running && !l.swept.load(order::relaxed)) return true;
+    if (l.door.state() == lab_state::running && !l.door.active() && !l.swept.load(order::relaxed)) return true;
   }
   return false;
 }
@@ -89,7 +89,8 @@ std::size_t core::trim(lab* own) noexcept {
   if (own) sweep(*own, left::dirty);
   for (mem::lab_number n = 1; n <= labs_made(); ++n) {
     lab& l = lab_at(n);
-    if (&l != own && l.door.state() == lab_state::running) sweep_idle(l);
+    // Who is inside refuses anyway, at the price of a membarrier; who stopped there for good does each time.
+    if (&l != own && l.door.state() == lab_state::running && !l.door.active()) sweep_idle(l);
   }
   mem::chunk_number from = 0;
   const std::size_t bytes = grains_.purge(

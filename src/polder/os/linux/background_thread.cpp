@@ -68,7 +68,8 @@ bool background_thread::map_once() noexcept {
   const std::size_t page = std::size_t(::sysconf(_SC_PAGESIZE));
   const std::size_t below = page + align_up(stack_bytes, page);
   const std::size_t bytes = align_up(below + (high - low) + page, page);
-  void* const p = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const p =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) return false;
   static_cast<void>(::mprotect(p, page, PROT_NONE));
   // The thread pointer is as far into a page as here, so that whatever is aligned here is there.
@@ -94,8 +95,8 @@ bool background_thread::start(void (*body)(void*), void* argument) noexcept {
     argument_ = argument;
     const without_signals meanwhile;
     // As the C library starts its own.
-    constexpr int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SYSVSEM | CLONE_SIGHAND | CLONE_THREAD | CLONE_SETTLS |
-                          CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
+    constexpr int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SYSVSEM | CLONE_SIGHAND | CLONE_THREAD |
+                          CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
     std::byte* const stack = memory_ + ::sysconf(_SC_PAGESIZE) + stack_bytes;
     auto* const id = reinterpret_cast<pid_t*>(&id_);
     if (::clone(run, stack, flags, this, id, memory_ + storage_at_, id) >= 0) return true;
