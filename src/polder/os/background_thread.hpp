@@ -5,7 +5,8 @@
 //   in malloc  yes; in a signal handler: yes
 //
 // It is the kernel's thread and not the C library's: pthread_create allocates and takes locks that whoever calls malloc may
-// hold. So nobody joins it, the process ends without it, and setuid() does not reach it. It runs with all signals blocked, on
+// hold. So nobody joins it, the process ends without it, and setuid() does not reach it: where that matters it must ask
+// shares_rights() whenever it has slept, and end if it does not. It runs with all signals blocked, on
 // a stack and thread-local storage that were mapped for it: its errno is its own, and every other thread-local variable
 // of the library reads as zero there. What it runs may make system calls and touch what threads share, no more.
 //
@@ -32,7 +33,11 @@ class background_thread {
   // In the child of a fork, where it is not.
   void forget() noexcept { id_.store(0, order::relaxed); }
 
+  // On that thread.
   static void sleep(std::uint32_t milliseconds) noexcept;
+  // False: the others have other users, groups or capabilities by now, or this cannot be known. Of a process that root did not
+  // start nothing is looked at.
+  static bool shares_rights() noexcept;
 
  private:
   static constexpr std::uint32_t coming = ~std::uint32_t{0};

@@ -90,6 +90,37 @@ TEST(background_thread, signals_are_as_they_were_for_who_starts_it) {
   ends(t, s);
 }
 
+// The C library changes the rights of its own threads.
+TEST(background_thread, notices_that_the_others_gave_up_rights) {
+  if (::getuid() != 0) GTEST_SKIP() << "there are none to give up";
+  struct looks {
+    std::atomic<int> wanted{0}, done{0};
+    bool shares[2] = {};
+    static void body(void* self) {
+      auto& l = *static_cast<looks*>(self);
+      for (int i = 0; i != 2; ++i) {
+        while (l.wanted <= i) background_thread::sleep(1);
+        l.shares[i] = background_thread::shares_rights();
+        ++l.done;
+      }
+    }
+    void look() {
+      ++wanted;
+      while (done != wanted) background_thread::sleep(1);
+    }
+  };
+  EXPECT_EQ(fine, forked([&] {
+              background_thread t;
+              looks l;
+              if (!t.start(looks::body, &l)) return 0;  // there is none under a sanitizer
+              l.look();
+              if (!l.shares[0]) return 1;
+              if (::setuid(65'534) != 0) return 2;
+              l.look();
+              return l.shares[1] ? 3 : 0;
+            }));
+}
+
 TEST(background_thread, a_child_of_fork_has_none_until_it_starts_its_own) {
   background_thread t;
   seen s;

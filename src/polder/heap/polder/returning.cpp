@@ -37,6 +37,7 @@ void core::tend() noexcept {
   for (unsigned idle = 0; idle != in_vain; ++idle) {
     const bool unfinished = purge_from_.load(order::relaxed) != 0 || sweep_from_.load(order::relaxed) != 0;
     os::background_thread::sleep(unfinished ? 5 : options_.decay_ms / 2 + 2);
+    if (!os::background_thread::shares_rights()) return;
     decay();
     if (!has_something_to_give()) return;
     const mem::grain_pool::counts c = grains_.count();

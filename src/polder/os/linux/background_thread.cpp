@@ -1,6 +1,7 @@
-#include <linux/futex.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -8,11 +9,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include <polder/base/align.hpp>
 #include <polder/base/bits.hpp>
 #include <polder/os/background_thread.hpp>
 #include <polder/os/errno_keeper.hpp>
+#include <polder/os/futex.hpp>
 #include <polder/os/pages.hpp>
 #include <polder/os/timeline.hpp>
 
@@ -113,9 +116,46 @@ int background_thread::run(void* self) noexcept {
   return 0;
 }
 
+// By a futex, which whoever filters system calls must let threads have.
 void background_thread::sleep(std::uint32_t milliseconds) noexcept {
-  const timespec t{time_t(milliseconds / 1000), long(milliseconds % 1000) * 1'000'000};
-  ::syscall(SYS_nanosleep, &t, nullptr);
+  const atomic<std::uint32_t> nobody_wakes{0};
+  timespec now;
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  const std::int64_t until = (std::int64_t{now.tv_sec} * 1000 + milliseconds) * 1'000'000 + now.tv_nsec;
+  while (sleep_on_until(&nobody_wakes, 0, until)) {
+  }
+}
+
+namespace {
+
+// What /proc tells of a thread's users, groups and capabilities; empty if it does not.
+struct rights {
+  char text[4096];
+  std::string_view told;
+
+  explicit rights(const char* file) noexcept {
+    const long fd = ::syscall(SYS_openat, AT_FDCWD, file, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    std::size_t n = 0;
+    for (long got; n != sizeof text && (got = ::syscall(SYS_read, fd, text + n, sizeof text - n)) > 0;)
+      n += std::size_t(got);
+    ::syscall(SYS_close, fd);
+    const std::string_view all{text, n};
+    const std::size_t users = all.find("\nUid:"), users_end = all.find("\nNStgid:");
+    const std::size_t capabilities = all.find("\nCapInh:"), end = all.find("\nNoNewPrivs:");
+    if (users >= users_end || users_end >= capabilities || capabilities >= end || end == all.npos) return;
+    // One behind the other: what lies between them differs from thread to thread.
+    char* const to = std::copy(text + users, text + users_end, text);
+    told = {text, std::size_t(std::copy(text + capabilities, text + end, to) - text)};
+  }
+};
+
+}  // namespace
+
+bool background_thread::shares_rights() noexcept {
+  if (::getauxval(AT_EUID) != 0 && ::getauxval(AT_SECURE) == 0) return true;
+  const rights own("/proc/thread-self/status"), others("/proc/self/status");
+  return !own.told.empty() && own.told == others.told;
 }
 
 }  // namespace polder::os
