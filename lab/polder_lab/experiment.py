@@ -20,7 +20,7 @@ from typing import Protocol
 from polder_lab.heap import Heap
 from polder_lab.instrument import TIME, Instrument
 from polder_lab.interval import FEWEST_ROUNDS, Ratio, paired_ratio
-from polder_lab.launch import Launcher, Run
+from polder_lab.launch import Launcher, Run, end_what_runs
 from polder_lab.proof import witness
 from polder_lab.row import Row
 
@@ -173,6 +173,7 @@ class Experiment:
             self.warm_up()
             self.measure()
         except KeyboardInterrupt:
+            end_what_runs()
             self.outcome.interrupted = True
             for result in self.outcome.rows:
                 for cell in result.cells.values():
