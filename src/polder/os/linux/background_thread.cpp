@@ -68,7 +68,7 @@ bool background_thread::map_once() noexcept {
     low = std::min(low, address(variable) - thread_bytes);
     high = std::max(high, address(variable) + thread_bytes);
   }
-  const std::size_t page = std::size_t(::sysconf(_SC_PAGESIZE));
+  const std::size_t page = page_size();
   const std::size_t below = page + align_up(stack_bytes, page);
   const std::size_t bytes = align_up(below + (high - low) + page, page);
   void* const p =
@@ -100,7 +100,7 @@ bool background_thread::start(void (*body)(void*), void* argument) noexcept {
     // As the C library starts its own.
     constexpr int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SYSVSEM | CLONE_SIGHAND | CLONE_THREAD |
                           CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
-    std::byte* const stack = memory_ + ::sysconf(_SC_PAGESIZE) + stack_bytes;
+    std::byte* const stack = memory_ + page_size() + stack_bytes;
     auto* const id = reinterpret_cast<pid_t*>(&id_);
     if (::clone(run, stack, flags, this, id, memory_ + storage_at_, id) >= 0) return true;
   }
