@@ -48,14 +48,16 @@ int main(int argc, char** argv) {
       std::strstr(system, "[never]") != nullptr)
     probe::end(probe::verdict::not_applicable, "this system has no huge pages to choose");
   const bool always = std::strstr(system, "[always]") != nullptr;
-  blocks = static_cast<void**>(::mmap(nullptr, most * sizeof(void*), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  blocks = static_cast<void**>(
+      ::mmap(nullptr, most * sizeof(void*), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   ::madvise(blocks, most * sizeof(void*), MADV_NOHUGEPAGE);
   const long before = probe::resident_kib();
   build(2 << 20, 4'096);
   const long small = huge_kib();
   build(256 << 20, 2 << 20);
   const long large = huge_kib();
-  probe::say("thp=%s, and the system's is %s%ld KiB in huge pages at 2 MiB, %ld at 256 MiB", thp, system, small, large);
+  probe::say("thp=%s, and the system's is %s%ld KiB in huge pages at 2 MiB, %ld at 256 MiB", thp, system, small,
+             large);
   if (is("off") || (is("madvise") && !always))
     probe::expect(small == 0 && large == 0, "req 15: huge pages nobody asked for");
   if (is("large") && !always) probe::expect(small == 0, "req 15: a huge page for a small heap");
@@ -63,5 +65,6 @@ int main(int argc, char** argv) {
   while (held != 0) std::free(blocks[--held]);
   ::malloc_trim(0);
   const long left = probe::resident_kib();
-  probe::expect(left <= before + (8 << 10), "req 15: %ld KiB more than at first, and nothing is live", left - before);
+  probe::expect(left <= before + (8 << 10), "req 15: %ld KiB more than at first, and nothing is live",
+                left - before);
 }

@@ -203,7 +203,7 @@ TEST(super_misuse, is_told) {
   EXPECT_DEATH((h.free(large), h.free(large)), "polder: double free of ");
   EXPECT_DEATH(h.free(large + 4 * KiB), "polder: misaligned free of ");
   EXPECT_DEATH((h.free(p), h.it.trim(0), h.free(p)), "polder: (invalid free|free of a foreign pointer)");
-  EXPECT_DEATH((h.free(p), p[3] = 1, h.allocate(64)), "polder: corrupted free block ");
+  EXPECT_DEATH((h.free(p), p[3] ^= 1, h.allocate(64)), "polder: corrupted free block ");
   EXPECT_DEATH(static_cast<void>(h.it.usable_size(p + 16)), "polder: misaligned free of ");
   EXPECT_DEATH((h.free(p), static_cast<void>(h.it.usable_size(p))), "polder: double free of ");
   EXPECT_DEATH(static_cast<void>(h.it.reallocate(p + 16, 60)), "polder: misaligned free of ");
