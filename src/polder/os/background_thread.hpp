@@ -5,10 +5,10 @@
 //   in malloc  yes; in a signal handler: yes
 //
 // It is the kernel's thread and not the C library's: pthread_create allocates and takes locks that whoever calls malloc may
-// hold. So nobody joins it, the process ends without it, and setuid() does not reach it: where that matters it must ask
-// shares_rights() whenever it has slept, and end if it does not. It runs with all signals blocked, on
-// a stack and thread-local storage that were mapped for it: its errno is its own, and every other thread-local variable
-// of the library reads as zero there. What it runs may make system calls and touch what threads share, no more.
+// hold. So nobody joins it, the process ends without it, and setuid() does not reach it: its body asks shares_rights()
+// whenever it has slept, and ends if it does not. It runs with all signals blocked, on a stack and thread-local storage
+// that were mapped for it: its errno is its own, and every other thread-local variable of the library reads as zero there.
+// What it runs may make system calls and touch what threads share, no more.
 //
 // States of `id`: 0, none; `coming`; then the thread's number, which the kernel writes, and clears when the thread has ended
 // and needs its stack no more.

@@ -9,8 +9,8 @@ namespace polder::heap {
 // Less is not worth a thread.
 constexpr mem::grain worth_tending = 16 * MiB / mem::grain_size;
 
-// Whoever takes memory or gives it back may be the last that comes by for long. A process of one thread gets no other: it could no longer
-// do what the kernel forbids to several, such as unshare(CLONE_NEWUSER).
+// Whoever takes memory or gives it back may be the last that comes by for long. A process of one thread gets no other: it
+// could no longer do what the kernel forbids to several, such as unshare(CLONE_NEWUSER).
 void core::decay_without_threads() noexcept {
   if (background_.runs()) [[likely]]
     return;
