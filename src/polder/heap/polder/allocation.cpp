@@ -137,7 +137,7 @@ mem::span* core::open_span(lab& l, unsigned c) noexcept {
   } else {
     l.fresh[c] = 0;
   }
-  decay_without_threads();
+  have_it_tended();
   const bool grows = options_.populate && l.fresh[c] > 4;
   if (grows) os::populate(arena_.address_of(r.first), align_up(s.usable, arena_.page()));
   // Where all pages are there, to touch several at once costs no memory and saves as many refills. Of a dirty grain some are.
@@ -214,7 +214,7 @@ void core::give_grains(mem::chunk_number* hint, mem::grain first, unsigned n, le
   if (options_.decay_ms == 0 && mem::grain_pool::discard(p, n * mem::grain_size, false, p) == os::discarded::zeroed)
     how = left::zero;
   if (!grains_.give(first, n, how)) report_corrupted(p);
-  decay_without_threads();
+  have_it_tended();
 }
 
 }  // namespace polder::heap

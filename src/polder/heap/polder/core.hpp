@@ -143,8 +143,11 @@ class core {
   void note_asked(const void* p, std::size_t n) noexcept;
 
   void decay() noexcept;
-  void decay_without_threads() noexcept;
+  void have_it_tended() noexcept;
   void tend() noexcept;
+  bool amid_a_step() const noexcept {
+    return purge_from_.load(order::relaxed) != 0 || sweep_from_.load(order::relaxed) != 0;
+  }
   bool has_something_to_give() const noexcept;
 
   options options_;

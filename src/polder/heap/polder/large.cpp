@@ -53,7 +53,7 @@ void core::free_large(mem::chunk_number* hint, mem::grain g, const void* p) noex
 void core::free_huge(const void* p) noexcept {
   const std::uint32_t number = huge_.find(p);
   if (number == 0 || !huge_.give(number, p)) report_free(p);
-  decay_without_threads();
+  have_it_tended();
   if (options_.decay_ms == 0) huge_.purge(true);
 }
 

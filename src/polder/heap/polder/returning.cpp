@@ -11,7 +11,7 @@ constexpr mem::grain worth_tending = 16 * MiB / mem::grain_size;
 
 // Whoever takes memory or gives it back may be the last that comes by for long. A process of one thread gets no other: it
 // could no longer do what the kernel forbids to several, such as unshare(CLONE_NEWUSER).
-void core::decay_without_threads() noexcept {
+void core::have_it_tended() noexcept {
   if (background_.runs()) [[likely]]
     return;
   if (!options_.background || options_.decay_ms == 0 || labs_made() < 2) return;
@@ -35,7 +35,7 @@ void core::tend() noexcept {
   constexpr unsigned in_vain = 8;
   std::size_t before = 0;
   for (unsigned idle = 0; idle != in_vain; ++idle) {
-    const bool unfinished = purge_from_.load(order::relaxed) != 0 || sweep_from_.load(order::relaxed) != 0;
+    const bool unfinished = amid_a_step();
     os::background_thread::sleep(unfinished ? 5 : options_.decay_ms / 2 + 2);
     if (!os::background_thread::shares_rights()) return;
     decay();
@@ -54,12 +54,12 @@ void core::decay() noexcept {
   constexpr std::uint32_t labs_a_piece = 128;
   const std::uint64_t now = os::coarse_milliseconds();
   std::uint64_t last = last_decay_.load(order::relaxed);
-  const bool unfinished = purge_from_.load(order::relaxed) != 0 || sweep_from_.load(order::relaxed) != 0;
+  const bool unfinished = amid_a_step();
   const std::uint64_t period = unfinished ? 4 : options_.decay_ms / 2 + 1;
   if (now - last < period) return;
   if (!last_decay_.cas(last, now, order::relaxed, order::relaxed)) return;
   if (last == 0) return;  // the first look at the clock
-  decay_without_threads();
+  have_it_tended();
   std::uint32_t step = step_.load(order::relaxed);
   if (!unfinished) step_.store(++step, order::relaxed);
 

@@ -2,7 +2,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -71,14 +70,13 @@ bool background_thread::map_once() noexcept {
   const std::size_t page = page_size();
   const std::size_t below = page + align_up(stack_bytes, page);
   const std::size_t bytes = align_up(below + (high - low) + page, page);
-  void* const p =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (p == MAP_FAILED) return false;
-  static_cast<void>(::mprotect(p, page, PROT_NONE));
+  auto* const p = static_cast<std::byte*>(reserve(bytes));
+  if (p == nullptr) return false;
+  if (!commit(p + page, bytes - page)) return static_cast<void>(unmap(p, bytes)), false;
   // The thread pointer is as far into a page as here, so that whatever is aligned here is there.
   storage_at_ = below + (pointer - low);
   storage_at_ += (pointer - (address(p) + storage_at_)) & (page - 1);
-  memory_ = static_cast<std::byte*>(p);
+  memory_ = p;
   auto* const self = reinterpret_cast<void**>(memory_ + storage_at_);
 #if defined(__x86_64__)
   self[0] = self[2] = self;  // where the processor's ABI looks for the thread pointer's value
