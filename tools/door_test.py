@@ -102,6 +102,8 @@ def test_a_package_is_unpacked_and_not_installed(tmp_path):
     (["compar"], "no command 'compar'; did you mean compare?"),
     (["run"], "run: what?"),
     (["run", "--hep", "x"], "no option '--hep'; did you mean --heap?"),
+    (["run", "--variant", "nosuch", "true"], "no variant 'nosuch'"),
+    (["run", "--variant", "nosuch", "--heap", "michael", "true"], "a variant is of the flagship"),
     (["test", "--lst"], "no option '--lst'; did you mean --list?"),
     (["test", "--preset", "relase"], "no preset 'relase'; did you mean release?"),
     (["teach", "11"], "no lesson '11'; there is: 1 to 10"),
