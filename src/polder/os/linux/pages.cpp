@@ -12,6 +12,11 @@
 #define MADV_POPULATE_WRITE 23  // Linux 5.14
 #endif
 
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102  // Linux 6.13
+#define MADV_GUARD_REMOVE 103
+#endif
+
 namespace polder::os {
 namespace {
 
@@ -55,6 +60,15 @@ bool commit(void* p, std::size_t bytes) noexcept {
   const told t{kind::map, 0, bytes};
   return ::mprotect(p, bytes, PROT_READ | PROT_WRITE) == 0;
 }
+
+bool deny(void* p, std::size_t bytes) noexcept {
+  const errno_keeper keep;
+  const told t{kind::map, 0, bytes};
+  return ::mprotect(p, bytes, PROT_NONE) == 0;
+}
+
+bool install_guard(void* p, std::size_t bytes) noexcept { return advise(p, bytes, MADV_GUARD_INSTALL); }
+bool remove_guard(void* p, std::size_t bytes) noexcept { return advise(p, bytes, MADV_GUARD_REMOVE); }
 
 bool unmap(void* p, std::size_t bytes) noexcept {
   const errno_keeper keep;
