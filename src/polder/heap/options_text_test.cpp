@@ -28,8 +28,8 @@ TEST(options_text, nothing_means_the_defaults) {
 
 TEST(options_text, every_key) {
   const options o = read(
-      "arena_size=3G,page_size=64K,decay_ms=0,release=free,thp=madvise,numa=on,populate=0,verbose=1,stats=1,"
-      "timeline=/tmp/a file,timeline_events=7,timeline_at_least=1000");
+      "arena_size=3G,page_size=64K,decay_ms=0,release=free,thp=madvise,numa=on,populate=0,background=0,hardened=1,"
+      "guard_rate=7,verbose=1,stats=1,timeline=/tmp/a file,timeline_events=7,timeline_at_least=1000");
   EXPECT_EQ(o.arena_size, 3 * GiB);
   EXPECT_EQ(o.page_size, 64 * KiB);
   EXPECT_EQ(o.decay_ms, 0u);
@@ -37,6 +37,9 @@ TEST(options_text, every_key) {
   EXPECT_EQ(o.thp, thp_policy::madvise);
   EXPECT_EQ(o.numa, numa_policy::on);
   EXPECT_FALSE(o.populate);
+  EXPECT_FALSE(o.background);
+  EXPECT_TRUE(o.hardened);
+  EXPECT_EQ(o.guard_rate, 7u);
   EXPECT_TRUE(o.verbose);
   EXPECT_TRUE(o.stats);
   EXPECT_STREQ("/tmp/a file", o.timeline.data());
@@ -52,8 +55,9 @@ TEST(options_text, blanks_case_of_suffixes_and_order) {
 }
 
 TEST(options_text, what_is_written_reads_back) {
-  for (const char* text : {"", "arena_size=1000,decay_ms=4294967295", "release=free,thp=on,numa=on,stats=1",
-                           "thp=large", "page_size=1M", "timeline=a,timeline_at_least=5"}) {
+  for (const char* text :
+       {"", "arena_size=1000,decay_ms=4294967295", "release=free,thp=on,numa=on,stats=1", "thp=large",
+        "page_size=1M", "hardened=1,guard_rate=0", "timeline=a,timeline_at_least=5"}) {
     const options before = read(text);
     os::line_text written;
     write_options(written, before);
@@ -93,6 +97,8 @@ TEST(options_text, a_bad_value_says_what_it_takes) {
                            "populate=2",
                            "verbose=yes",
                            "stats=01",
+                           "hardened=on",
+                           "guard_rate=1000000001",
                            "timeline_events=0",
                            "timeline_events=100000001",
                            "timeline_at_least=1us"})

@@ -8,11 +8,15 @@
 namespace polder::heap {
 
 void* core::allocate(lab& l, std::size_t n) noexcept {
+  if (options_.hardened) [[unlikely]]
+    return allocate_hardened(l, n);
   if (n <= mem::size_class::stepped::largest) return allocate_class(l, mem::size_class::stepped::of(n), nullptr);
   return allocate_large(l, n, min_alignment).p;
 }
 
 void* core::allocate_zeroed(lab& l, std::size_t n) noexcept {
+  if (options_.hardened) [[unlikely]]
+    return allocate_zeroed_hardened(l, n);
   bool zero = false;
   void* p;
   if (n <= mem::size_class::stepped::largest) {
@@ -28,15 +32,16 @@ void* core::allocate_zeroed(lab& l, std::size_t n) noexcept {
 }
 
 void* core::allocate_aligned(lab& l, std::size_t alignment, std::size_t n) noexcept {
-  if (const unsigned c = classes::aligned(n, alignment)) return allocate_class(l, c, nullptr);
+  if (const unsigned c = classes::aligned(n, alignment))
+    return options_.hardened ? allocate_untouched(l, c) : allocate_class(l, c, nullptr);
   return allocate_large(l, n, alignment).p;
 }
 
 void* core::pop(lab& l, mem::span& s) noexcept {
   mem::block* const b = s.free;
-  if (!b->looks_free(l.secret)) [[unlikely]]
+  if (!links::fit(b, l.secret)) [[unlikely]]
     report_corrupted(b);
-  s.free = b->link;
+  s.free = links::next(b, l.secret);
   ++s.used;
   b->wipe();
   return b;
@@ -64,35 +69,25 @@ bool core::extend(lab& l, mem::span& s) noexcept {
   std::byte* const last = start + (n - 1) * size;
   for (std::byte* next = start; next != last;) {  // upwards, as the processor looks ahead beyond a page
     next += size;
-    b->set_link(reinterpret_cast<mem::block*>(next), secret);
+    links::set(b, reinterpret_cast<mem::block*>(next), secret);
     b = reinterpret_cast<mem::block*>(next);
   }
-  b->set_link(s.free, secret);
+  links::set(b, s.free, secret);
   s.free = reinterpret_cast<mem::block*>(start);
   s.bumped += n * size;
   s.handed = mem::scaled(s.multiplier, s.bumped);
   return true;
 }
 
-void* core::refill(lab& l, unsigned c, bool* zero) noexcept {
-  if (os::timeline::on()) [[unlikely]]
-    return refill_told(l, c, zero);
-  return find_block(l, c, zero);
-}
-
-[[gnu::cold]] POLDER_NOINLINE void* core::refill_told(lab& l, unsigned c, bool* zero) noexcept {
-  const os::timeline::span told{os::timeline::kind::refill, c, classes::block_size[c]};
-  return find_block(l, c, zero);
-}
-
-// Twice in the code, so that a refill nobody records costs no more than the look whether one is.
+// Once for each of its users, so that a refill of which nobody keeps a record, and that is not hardened, pays for neither.
+template <auto extend_by>
 POLDER_ALWAYS_INLINE void* core::find_block(lab& l, unsigned c, bool* zero) noexcept {
   service(l);
   for (;;) {
     mem::span* s = l.hot[c];
     if (s->free) return pop(l, *s);  // the inbox brought something
     const std::uint32_t known = s->bumped;
-    if (extend(l, *s)) {
+    if ((this->*extend_by)(l, *s)) {
       auto* const p = static_cast<std::byte*>(pop(l, *s));
       if (zero) *zero = s->zero && std::size_t(p - arena_.address_of(number_of(*s))) >= known;
       return p;
@@ -109,6 +104,21 @@ POLDER_ALWAYS_INLINE void* core::find_block(lab& l, unsigned c, bool* zero) noex
     }
     make_hot(l, *s);
   }
+}
+
+void* core::refill(lab& l, unsigned c, bool* zero) noexcept {
+  if (os::timeline::on()) [[unlikely]]
+    return refill_told(l, c, zero);
+  return find_block<&core::extend>(l, c, zero);
+}
+
+[[gnu::cold]] POLDER_NOINLINE void* core::refill_told(lab& l, unsigned c, bool* zero) noexcept {
+  const os::timeline::span told{os::timeline::kind::refill, c, classes::block_size[c]};
+  return find_block<&core::extend>(l, c, zero);
+}
+
+void* core::refill_at_random(lab& l, unsigned c) noexcept {
+  return find_block<&core::extend_at_random>(l, c, nullptr);
 }
 
 // A span of class c on a grain from the pool.
@@ -147,7 +157,7 @@ mem::span* core::open_span(lab& l, unsigned c) noexcept {
 
 void core::set_hot(lab& l, unsigned c, mem::span* s) noexcept {
   l.hot[c] = s;
-  if (classes::block_size[c] > lab::direct_limit) return;
+  if (classes::block_size[c] > lab::direct_limit || options_.hardened) return;
   const std::size_t first = c == 1 ? 0 : classes::block_size[c - 1] / 16 + 1;
   for (std::size_t i = first; i <= classes::block_size[c] / 16; ++i) l.direct[i] = s;
 }
@@ -211,8 +221,7 @@ void core::give_grains(mem::chunk_number* hint, mem::grain first, unsigned n, le
   arena_.words()[first].store(0, order::relaxed);
   if (hint) *hint = mem::chunk_of(first);
   std::byte* const p = arena_.address_of(first);
-  if (options_.decay_ms == 0 && mem::grain_pool::discard(p, n * mem::grain_size, false, p) == os::discarded::zeroed)
-    how = left::zero;
+  if (keeps_nothing()) how = emptied_at_once(p, n * mem::grain_size, how);
   if (!grains_.give(first, n, how)) report_corrupted(p);
   have_it_tended();
 }

@@ -15,6 +15,7 @@
 #include <polder/heap/statistics.hpp>
 #include <polder/mem/arena.hpp>
 #include <polder/mem/grain_pool.hpp>
+#include <polder/mem/guarded_blocks.hpp>
 #include <polder/mem/huge_blocks.hpp>
 #include <polder/os/background_thread.hpp>
 #include <polder/os/topology.hpp>
@@ -45,6 +46,8 @@ class core {
   void deallocate_without_lab(void* p) noexcept;
   void emptied(lab& l, mem::span& s) noexcept;  // its last block came back
 
+  // True: the address is one of a guarded block's pages, and one line has said what was done there.
+  bool explain_fault(const void* p) const noexcept { return guarded_.explain(p); }
   [[noreturn]] void report_free(const void* p) const noexcept;  // why p cannot be freed
   [[noreturn]] void report_corrupted(const void* p) const noexcept;
   // Does not return if p cannot be a block for which n bytes were asked: more than it holds, or so few that it would
@@ -66,6 +69,11 @@ class core {
   // The heap's front: this object, then directories that are large, zeroed, and touched only where they are used.
   struct front;
   core(const mem::arena::reservation& r, const options& o) noexcept;
+
+  struct had {
+    void* p = nullptr;
+    bool zero = false;
+  };
 
   // ---- LABs
   static constexpr unsigned labs_per_grain = unsigned(mem::grain_size / sizeof(lab));
@@ -93,6 +101,7 @@ class core {
   void* allocate_class(lab& l, unsigned c, bool* zero) noexcept;
   void* refill(lab& l, unsigned c, bool* zero) noexcept;
   void* refill_told(lab& l, unsigned c, bool* zero) noexcept;
+  template <auto extend_by>
   void* find_block(lab& l, unsigned c, bool* zero) noexcept;
   void* pop(lab& l, mem::span& s) noexcept;
   bool extend(lab& l, mem::span& s) noexcept;
@@ -110,6 +119,7 @@ class core {
   void free_own(lab& l, mem::span& s, std::uint32_t w, mem::block* b) noexcept;
   void reopen(lab& l, mem::span& s, std::uint32_t w) noexcept;
   void free_remote(lab& l, std::uint32_t w, void* p) noexcept;
+  void free_alone(lab& l, mem::grain g, std::uint32_t w, mem::block* b) noexcept;
   void free_first(lab& l, std::uint32_t w, void* p) noexcept;
   void send_due(lab& l, mem::lab_number owner) noexcept;
   void free_huge(const void* p) noexcept;
@@ -133,14 +143,25 @@ class core {
   void deliver(chain& strays) noexcept;
 
   // ---- large and huge
-  struct had {
-    void* p = nullptr;
-    bool zero = false;
-  };
   had allocate_large(lab& l, std::size_t n, std::size_t alignment) noexcept;
   had try_large(mem::chunk_number& hint, std::size_t n, std::size_t alignment) noexcept;
   void* try_in_place(const void* p, std::size_t n) noexcept;
   void note_asked(const void* p, std::size_t n) noexcept;
+
+  // ---- hardened (options_.hardened): every operation comes through here, none is served by the fast paths
+  void* allocate_hardened(lab& l, std::size_t n) noexcept;
+  void* allocate_zeroed_hardened(lab& l, std::size_t n) noexcept;
+  void* allocate_untouched(lab& l, unsigned c) noexcept;
+  void* refill_at_random(lab& l, unsigned c) noexcept;
+  bool extend_at_random(lab& l, mem::span& s) noexcept;
+  std::uint32_t guarded_after(lab& l) const noexcept;
+  void confine(lab& l, std::uint32_t w, void* p) noexcept;
+  quarantine* quarantine_of(lab& l) noexcept;
+  void let_go(lab& l, mem::block* b) noexcept;
+  void release_confined(lab& l) noexcept;
+  left emptied_at_once(std::byte* p, std::size_t bytes, left how) noexcept;
+  // Free memory is neither cached nor left as it was.
+  bool keeps_nothing() const noexcept { return options_.decay_ms == 0 || options_.hardened; }
 
   void decay() noexcept;
   void have_it_tended() noexcept;
@@ -156,6 +177,7 @@ class core {
   mem::arena arena_;
   mem::grain_pool grains_;
   mem::huge_blocks huge_;
+  mem::guarded_blocks guarded_;
   mem::span none_;  // stands for "no hot span": it never has a free block
 
   // lab_blocks_ — LABs, a grain of them at a time, never given back.

@@ -40,6 +40,7 @@ core::core(const mem::arena::reservation& r, const options& o) noexcept
       lab_blocks_(reinterpret_cast<atomic<lab*>*>(r.start + front::labs_at)) {
   options_.arena_size = r.arena_bytes;
   options_.page_size = r.page;
+  if (o.hardened && o.guard_rate != 0) guarded_.start(r.page, secret_);
   if (by_node()) {
     topology_.read_configured();
     if (topology_.nodes() == 1) options_.numa = numa_policy::off;  // and no more is asked
@@ -71,12 +72,15 @@ lab* core::make_lab(mem::site s) noexcept {
   } while (!labs_.cas(number, number + 1, order::release, order::relaxed));  // sync: lab-counted
   grains_.expect(++number);
   lab& l = lab_at(number);
-  l.base = arena_.base();
+  // From no place does the arena begin there: where the heap is hardened, frees go the slow way, and `direct` stays empty.
+  l.base = options_.hardened ? at_address(std::uintptr_t{1} << 63) : arena_.base();
   l.secret = secret_;
   l.words = arena_.words();
   l.spans = arena_.spans();
   l.number = number;
   l.site = s;
+  l.random.seed(secret_ + number);
+  l.until_guarded = guarded_after(l);
   note_opened(l);
   for (auto& s : l.direct) s = &none_;
   for (auto& s : l.hot) s = &none_;
@@ -170,6 +174,7 @@ bool core::adopt(lab& l) noexcept {
 }
 
 void core::sweep(lab& l, left how) noexcept {
+  if (l.held) release_confined(l);
   drain_own(l);
   for (unsigned c = 1; c <= classes::count; ++c) cool(l, c, how);
   l.out.flush_all([&](const outbox::list& list) { post_list(l, list); });

@@ -51,15 +51,17 @@ void core::free_large(mem::chunk_number* hint, mem::grain g, const void* p) noex
 }
 
 void core::free_huge(const void* p) noexcept {
+  if (guarded_.has(p)) return guarded_.give(p);
   const std::uint32_t number = huge_.find(p);
   if (number == 0 || !huge_.give(number, p)) report_free(p);
   have_it_tended();
-  if (options_.decay_ms == 0) huge_.purge(true);
+  if (keeps_nothing()) huge_.purge(true);
 }
 
 std::size_t core::usable_size(const void* p) const noexcept {
   const mem::grain g = arena_.find(address(p));
   if (g == 0) {
+    if (guarded_.has(p)) return guarded_.usable(p);
     const std::uint32_t number = huge_.find(p);
     if (number == 0) report_free(p);
     return huge_.usable(number);
@@ -72,12 +74,15 @@ std::size_t core::usable_size(const void* p) const noexcept {
   return classes::block_size[c];
 }
 
-bool core::owns(const void* p) const noexcept { return arena_.find(address(p)) != 0 || huge_.find(p) != 0; }
+bool core::owns(const void* p) const noexcept {
+  return arena_.find(address(p)) != 0 || huge_.find(p) != 0 || guarded_.has(p);
+}
 
 // p, if its block can become one of n bytes where it is, or a huge block that moved with its pages.
 void* core::try_in_place(const void* p, std::size_t n) noexcept {
   const mem::grain g = arena_.find(address(p));
   if (g == 0) {
+    if (guarded_.has(p)) return n == guarded_.usable(p) ? const_cast<void*>(p) : nullptr;
     const std::uint32_t number = huge_.find(p);
     if (number == 0) report_free(p);
     if (n < huge_.usable(number) / 2 && n < mapped_growth) return nullptr;  // small again: leave the mapping
@@ -96,7 +101,11 @@ void* core::try_in_place(const void* p, std::size_t n) noexcept {
   if (wanted < run.grains) {
     const unsigned rest = run.grains - unsigned(wanted);
     run.grains = std::uint32_t(wanted);
-    static_cast<void>(grains_.give(g + mem::grain(wanted), rest));
+    const mem::grain behind = g + mem::grain(wanted);
+    const left how = options_.hardened
+                         ? emptied_at_once(arena_.address_of(behind), rest * mem::grain_size, left::dirty)
+                         : left::dirty;
+    static_cast<void>(grains_.give(behind, rest, how));
   } else if (wanted > run.grains) {
     bool zero;
     if (!grains_.extend(g, run.grains, unsigned(wanted) - run.grains, zero)) return nullptr;

@@ -101,7 +101,7 @@ class polder_heap {
       const unsigned c = mem::word::cls(l.words[offset >> mem::grain_shift].load(order::relaxed));
       const auto in_span = std::uint32_t(offset & (mem::grain_size - 1));
       if (c - 1 < classes::count && in_span < classes::usable_bytes[c] &&
-          mem::divides(classes::multiplier[c], in_span) && !static_cast<const mem::block*>(p)->looks_free(l.secret))
+          mem::divides(classes::multiplier[c], in_span) && !links::fit(static_cast<const mem::block*>(p), l.secret))
           [[likely]] {
         if (classes::keeps(c, n)) return p;
         const std::size_t had = classes::block_size[c];
@@ -170,6 +170,11 @@ class polder_heap {
   statistics read_statistics() const noexcept {
     core* const c = core_.load(order::acquire);  // sync: heap-made
     return c ? c->read_statistics() : statistics{};
+  }
+  // In a handler of SIGSEGV: true if the fault was in a guarded block's pages, of which one line has told then.
+  bool explain_fault(const void* address) const noexcept {
+    core* const c = core_.load(order::acquire);  // sync: heap-made
+    return c && c->explain_fault(address);
   }
   const options& effective_options() const noexcept {
     core* const c = core_.load(order::acquire);  // sync: heap-made
@@ -276,8 +281,8 @@ class polder_heap {
     if (l.door.enter(n)) [[likely]] {
       mem::span& s = *l.direct[(n + 15) >> 4];
       mem::block* const b = s.free;
-      if (b != nullptr && b->looks_free(l.secret)) [[likely]] {
-        s.free = b->link;
+      if (b != nullptr && links::fit(b, l.secret)) [[likely]] {
+        s.free = links::next(b, l.secret);
         ++s.used;
         b->wipe();
         l.door.exit();
@@ -327,10 +332,10 @@ class polder_heap {
         mem::span& s = l.spans[g];
         auto* const b = static_cast<mem::block*>(p);
         const auto in_span = std::uint32_t(offset & (mem::grain_size - 1));
-        if (mem::scaled(s.multiplier, in_span) >= s.handed || b->looks_free(l.secret)) [[unlikely]]
+        if (mem::scaled(s.multiplier, in_span) >= s.handed || links::fit(b, l.secret)) [[unlikely]]
           return misused(p, *this);
         if (size.suits(s)) [[likely]] {
-          b->set_link(s.free, l.secret);
+          links::set(b, s.free, l.secret);
           s.free = b;
           if (--s.used == 0) [[unlikely]]
             return emptied(s, l, *this);

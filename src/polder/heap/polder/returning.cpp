@@ -144,7 +144,7 @@ statistics core::read_statistics() const noexcept {
   };
   look(0, arena_.main_open());
   look(arena_.main_chunks(), arena_.main_chunks() + arena_.extra_open());
-  const std::size_t huge = huge_.live_bytes();
+  const std::size_t huge = huge_.live_bytes() + guarded_.live_bytes();
   s.large += huge;
   s.allocated += huge;
   s.active += huge;
@@ -159,6 +159,7 @@ statistics core::read_statistics() const noexcept {
   s.reserved =
       arena_.whole().bytes + std::size_t{arena_.extra_open()} * mem::chunk_size + huge + huge_.cached_bytes();
   s.labs = labs_made();
+  std::size_t confined = 0;  // freed, as the program sees it
   for (mem::lab_number n = 1; n <= s.labs; ++n) {
     const lab& l = lab_at(n);
     const lab_state state = l.door.state();
@@ -166,7 +167,9 @@ statistics core::read_statistics() const noexcept {
     s.refills += glimpse(l.refills);
     s.remote_frees += glimpse(l.remote_frees);
     s.posts += glimpse(l.posts);
+    if (const quarantine* const q = glimpse(l.held)) confined += q->bytes();
   }
+  s.allocated -= confined < s.allocated ? confined : s.allocated;
   return s;
 }
 
