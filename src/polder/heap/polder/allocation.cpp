@@ -105,19 +105,24 @@ POLDER_ALWAYS_INLINE void* core::find_block(lab& l, unsigned c, bool* zero) noex
       l.fresh[c] = 0;
     } else {
       s = open_span(l, c);
-      if (!s) return nullptr;
+      if (!s) {
+        if (l.partial[c].first != 0) continue;  // what was done for want of memory brought blocks of this class
+        return nullptr;
+      }
     }
     make_hot(l, *s);
   }
 }
 
-// A span of class c on a grain from the pool.
+// A span of class c on a grain from the pool. Null: there is no memory, or there are partial spans of the class by now.
 mem::span* core::open_span(lab& l, unsigned c) noexcept {
-  mem::grain_pool::run r = grains_.take(1, l.hint, site_here());
-  if (r.first == 0) {
-    trim(&l);
+  relieve(l, mem::grain_size);
+  mem::grain_pool::run r;
+  for (unsigned tries = 0;; ++tries) {
+    if (l.partial[c].first != 0) return nullptr;
     r = grains_.take(1, l.hint, site_here());
-    if (r.first == 0) return nullptr;
+    if (r.first != 0) break;
+    if (!make_room(l, mem::grain_size, tries)) return nullptr;
   }
   mem::span& s = arena_.spans()[r.first];
   s.free = nullptr;
@@ -158,7 +163,8 @@ void core::make_hot(lab& l, mem::span& s) noexcept {
   set_hot(l, s.cls, &s);
 }
 
-void core::cool(lab& l, unsigned c, left how) noexcept {
+// Not inlined: refill would keep registers for it each time.
+POLDER_NOINLINE void core::cool(lab& l, unsigned c, left how) noexcept {
   mem::span& s = *l.hot[c];
   if (&s == &none_) return;
   set_hot(l, c, &none_);
@@ -211,7 +217,8 @@ void core::give_grains(mem::chunk_number* hint, mem::grain first, unsigned n, le
   arena_.words()[first].store(0, order::relaxed);
   if (hint) *hint = mem::chunk_of(first);
   std::byte* const p = arena_.address_of(first);
-  if (options_.decay_ms == 0 && mem::grain_pool::discard(p, n * mem::grain_size, false, p) == os::discarded::zeroed)
+  const bool at_once = options_.decay_ms == 0 || budget_.is_short();
+  if (at_once && mem::grain_pool::discard(p, n * mem::grain_size, false, p) == os::discarded::zeroed)
     how = left::zero;
   if (!grains_.give(first, n, how)) report_corrupted(p);
   have_it_tended();
