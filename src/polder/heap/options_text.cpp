@@ -163,7 +163,7 @@ bool read_tunable(text value, const tunable& t, std::uint64_t& into) {
 }  // namespace
 
 // clang-format off
-constinit const option_key option_keys[15] = {
+constinit const option_key option_keys[18] = {
     {"arena_size", size_form,
      [](text v, options& o) noexcept { return read_size(v, o.arena_size); },
      [](out& to, const options& o) noexcept { write_size(to, o.arena_size); }},
@@ -182,6 +182,15 @@ constinit const option_key option_keys[15] = {
     {"numa", "off or on",
      [](text v, options& o) noexcept { return read_word(v, numa_words, o.numa); },
      [](out& to, const options& o) noexcept { to << numa_words[unsigned(o.numa)]; }},
+    {"limit", size_form,
+     [](text v, options& o) noexcept { return read_size(v, o.limit); },
+     [](out& to, const options& o) noexcept { write_size(to, o.limit); }},
+    {"target", size_form,
+     [](text v, options& o) noexcept { return read_size(v, o.target); },
+     [](out& to, const options& o) noexcept { write_size(to, o.target); }},
+    {"cgroup", switch_form,
+     [](text v, options& o) noexcept { return read_switch(v, o.cgroup); },
+     [](out& to, const options& o) noexcept { to << unsigned(o.cgroup); }},
     {"populate", switch_form,
      [](text v, options& o) noexcept { return read_switch(v, o.populate); },
      [](out& to, const options& o) noexcept { to << unsigned(o.populate); }},

@@ -100,7 +100,10 @@ POLDER_ALWAYS_INLINE void* core::find_block(lab& l, unsigned c, bool* zero) noex
       l.fresh[c] = 0;
     } else {
       s = open_span(l, c);
-      if (!s) return nullptr;
+      if (!s) {
+        if (l.partial[c].first != 0) continue;  // what was done for want of memory brought blocks of this class
+        return nullptr;
+      }
     }
     make_hot(l, *s);
   }
@@ -121,13 +124,15 @@ void* core::refill_at_random(lab& l, unsigned c) noexcept {
   return find_block<&core::extend_at_random>(l, c, nullptr);
 }
 
-// A span of class c on a grain from the pool.
+// A span of class c on a grain from the pool. Null: there is no memory, or there are partial spans of the class by now.
 mem::span* core::open_span(lab& l, unsigned c) noexcept {
-  mem::grain_pool::run r = grains_.take(1, l.hint, site_here());
-  if (r.first == 0) {
-    trim(&l);
+  relieve(l, mem::grain_size);
+  mem::grain_pool::run r;
+  for (unsigned tries = 0;; ++tries) {
+    if (l.partial[c].first != 0) return nullptr;
     r = grains_.take(1, l.hint, site_here());
-    if (r.first == 0) return nullptr;
+    if (r.first != 0) break;
+    if (!make_room(l, mem::grain_size, tries)) return nullptr;
   }
   mem::span& s = arena_.spans()[r.first];
   s.free = nullptr;
@@ -168,7 +173,8 @@ void core::make_hot(lab& l, mem::span& s) noexcept {
   set_hot(l, s.cls, &s);
 }
 
-void core::cool(lab& l, unsigned c, left how) noexcept {
+// Not inlined: refill would keep registers for it each time.
+POLDER_NOINLINE void core::cool(lab& l, unsigned c, left how) noexcept {
   mem::span& s = *l.hot[c];
   if (&s == &none_) return;
   set_hot(l, c, &none_);

@@ -10,10 +10,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <polder/heap/modes.hpp>
 #include <polder/heap/options.hpp>
 #include <polder/heap/polder/lab.hpp>
 #include <polder/heap/statistics.hpp>
 #include <polder/mem/arena.hpp>
+#include <polder/mem/budget.hpp>
 #include <polder/mem/grain_pool.hpp>
 #include <polder/mem/guarded_blocks.hpp>
 #include <polder/mem/huge_blocks.hpp>
@@ -62,6 +64,15 @@ class core {
   // Returns what can be returned at once: empties idle LABs, then the pools. `own` may be null. Bytes.
   std::size_t trim(lab* own) noexcept;
   statistics read_statistics() const noexcept;
+  modes read_modes() const noexcept;
+
+  // ---- how much it may hold, in bytes; 0: no limit, and as target what the container leaves. True: it holds more, and had
+  // better be trimmed. Whoever is called back may allocate and free.
+  bool set_limit(std::size_t bytes) noexcept;
+  bool set_target(std::size_t bytes) noexcept;
+  void on_limit(mem::budget::asked* who) noexcept { budget_.on_limit(who); }
+  void on_target(mem::budget::told* who) noexcept { budget_.on_target(who); }
+
   const options& effective_options() const noexcept { return options_; }
   void after_fork_child(lab* own) noexcept;
 
@@ -161,7 +172,10 @@ class core {
   void release_confined(lab& l) noexcept;
   left emptied_at_once(std::byte* p, std::size_t bytes, left how) noexcept;
   // Free memory is neither cached nor left as it was.
-  bool keeps_nothing() const noexcept { return options_.decay_ms == 0 || options_.hardened; }
+  bool keeps_nothing() const noexcept { return options_.decay_ms == 0 || options_.hardened || budget_.is_short(); }
+
+  bool make_room(lab& l, std::size_t wanted, unsigned tries) noexcept;
+  void relieve(lab& l, std::size_t wanted) noexcept;
 
   void decay() noexcept;
   void have_it_tended() noexcept;
@@ -174,6 +188,10 @@ class core {
   options options_;
   mem::secret secret_;
   bool heavy_fences_;  // membarrier works: LABs of idle threads can be claimed
+  bool asks_for_huge_pages_;
+  bool has_huge_pages_;       // as far as it asked
+  std::size_t cgroup_limit_;  // os::no_limit: none, or not looked for
+  mem::budget budget_;
   mem::arena arena_;
   mem::grain_pool grains_;
   mem::huge_blocks huge_;
@@ -195,6 +213,8 @@ class core {
   atomic<std::uint32_t> step_;                                     // decay steps so far
   atomic<mem::chunk_number> purge_from_;                           // where the current step goes on
   atomic<std::uint32_t> sweep_from_;                               // the LAB it looks at next
+
+  atomic<std::uint64_t> relieved_;  // milliseconds: when everything was last given back on account of the target
 
   os::background_thread background_;  // tends the heap where nobody else does
 

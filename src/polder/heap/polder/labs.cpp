@@ -2,6 +2,7 @@
 #include <new>
 
 #include <polder/heap/polder/core.hpp>
+#include <polder/os/cgroup.hpp>
 #include <polder/os/entropy.hpp>
 #include <polder/os/heavy_fence.hpp>
 #include <polder/os/pages.hpp>
@@ -33,9 +34,13 @@ core::core(const mem::arena::reservation& r, const options& o) noexcept
     : options_(o),
       secret_(os::process_secret()),
       heavy_fences_(os::register_heavy_fence()),
-      arena_(r, r.start + front::map_at),
-      grains_(arena_, wants_huge_pages(r, o)),
-      huge_(arena_.map(), r.page, r.start + front::huge_at, wants_huge_pages(r, o)),
+      asks_for_huge_pages_(wants_huge_pages(r, o)),
+      has_huge_pages_(true),
+      cgroup_limit_(o.cgroup ? os::cgroup_memory_limit() : os::no_limit),
+      budget_(r.front),
+      arena_(r, r.start + front::map_at, budget_),
+      grains_(arena_, asks_for_huge_pages_),
+      huge_(arena_.map(), r.page, r.start + front::huge_at, budget_, asks_for_huge_pages_),
       none_{},
       lab_blocks_(reinterpret_cast<atomic<lab*>*>(r.start + front::labs_at)) {
   options_.arena_size = r.arena_bytes;
@@ -45,7 +50,10 @@ core::core(const mem::arena::reservation& r, const options& o) noexcept
     topology_.read_configured();
     if (topology_.nodes() == 1) options_.numa = numa_policy::off;  // and no more is asked
   }
-  if (o.thp != thp_policy::madvise) os::advise_huge_pages(arena_.base(), arena_.bytes(), o.thp == thp_policy::on);
+  if (o.thp != thp_policy::madvise)
+    has_huge_pages_ = os::advise_huge_pages(arena_.base(), arena_.bytes(), o.thp == thp_policy::on);
+  set_limit(o.limit);
+  set_target(o.target);
 }
 
 lab& core::lab_at(mem::lab_number n) const noexcept {
@@ -130,6 +138,10 @@ lab* core::acquire_lab() noexcept {
   const mem::site s = site_here();
   lab* l = idle_lab(s);
   if (!l) l = make_lab(s);
+  if (!l) {
+    trim(nullptr);
+    l = make_lab(s);
+  }
   // No memory for another: one of any site.
   for (unsigned other = 0; !l && by_node() && other < mem::sites; ++other) l = idle_lab(mem::site(other));
   return l;

@@ -10,11 +10,10 @@ constexpr std::size_t mapped_growth = 1 * MiB;
 core::had core::allocate_large(lab& l, std::size_t n, std::size_t alignment) noexcept {
   if (n > PTRDIFF_MAX || alignment > PTRDIFF_MAX - n) return {};
   decay();  // a program may need nothing smaller for a while
+  const std::size_t room = align_up(n, mem::grain_size) + (alignment > mem::grain_size ? alignment : 0);
+  relieve(l, room);
   had h = try_large(l.hint, n, alignment);
-  if (!h.p) {
-    trim(&l);
-    h = try_large(l.hint, n, alignment);
-  }
+  for (unsigned tries = 0; !h.p && make_room(l, room, tries); ++tries) h = try_large(l.hint, n, alignment);
   return h;
 }
 

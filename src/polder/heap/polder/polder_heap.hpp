@@ -176,6 +176,25 @@ class polder_heap {
     core* const c = core_.load(order::acquire);  // sync: heap-made
     return c && c->explain_fault(address);
   }
+  modes read_modes() noexcept {
+    core* const c = shared();
+    return c ? c->read_modes() : modes{};
+  }
+
+  // ---- how much it may hold (core.hpp). False: there is no heap
+  bool set_limit(std::size_t bytes) noexcept {
+    return with_core([&](core& c) { return c.set_limit(bytes); });
+  }
+  bool set_target(std::size_t bytes) noexcept {
+    return with_core([&](core& c) { return c.set_target(bytes); });
+  }
+  bool on_limit(mem::budget::asked* who) noexcept {
+    return with_core([&](core& c) { return c.on_limit(who), false; });
+  }
+  bool on_target(mem::budget::told* who) noexcept {
+    return with_core([&](core& c) { return c.on_target(who), false; });
+  }
+
   const options& effective_options() const noexcept {
     core* const c = core_.load(order::acquire);  // sync: heap-made
     return c ? c->effective_options() : Host::configured();
@@ -215,6 +234,15 @@ class polder_heap {
     }
     fresh->abandon();
     return known;
+  }
+
+  // f(core), and a trim if that asks for one. False: there is no heap.
+  template <class F>
+  bool with_core(F f) noexcept {
+    core* const c = shared();
+    if (!c) return false;
+    if (f(*c)) trim(0);
+    return true;
   }
 
   // Brings the calling thread inside a LAB of its own. Null: none can be had, or it is inside already (a signal

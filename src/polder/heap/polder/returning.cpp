@@ -158,6 +158,9 @@ statistics core::read_statistics() const noexcept {
   if (s.mapped < s.resident) s.mapped = s.resident;
   s.reserved =
       arena_.whole().bytes + std::size_t{arena_.extra_open()} * mem::chunk_size + huge + huge_.cached_bytes();
+  s.committed = budget_.used();
+  s.limit = budget_.is_limited() ? budget_.limit() : 0;
+  s.target = budget_.target() != mem::budget::none ? budget_.target() : 0;
   s.labs = labs_made();
   std::size_t confined = 0;  // freed, as the program sees it
   for (mem::lab_number n = 1; n <= s.labs; ++n) {
