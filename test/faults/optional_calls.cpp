@@ -34,6 +34,8 @@ static constexpr optional_call optional_calls[] = {
     {"sched_yield", SYS_sched_yield},
     {"prlimit64", SYS_prlimit64},
     {"gettid", SYS_gettid},
+    {"getpid", SYS_getpid},
+    {"tgkill", SYS_tgkill},
     {"openat, after which nothing can be read", SYS_openat},
 };
 

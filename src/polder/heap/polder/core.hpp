@@ -33,8 +33,11 @@ class core {
   void abandon() noexcept { mem::arena::abandon(arena_.whole()); }
 
   // ---- LABs
-  lab* acquire_lab() noexcept;        // for a thread: running, its door open; null: no memory
-  void release_lab(lab& l) noexcept;  // by its thread, outside
+  // Running, its door open; null: no memory. `thread`: whose it is, so that it can be had by others when that has ended without
+  // giving it up; unnumbered: it is borrowed.
+  lab* acquire_lab(std::uint32_t thread) noexcept;
+  void release_lab(lab& l) noexcept;                // by its thread, outside
+  std::uint32_t number_of_caller() const noexcept;  // unnumbered: whether it has ended could not be asked
 
   // ---- allocation. `zero` says what is known about the block
   void* allocate(lab& l, std::size_t n) noexcept;
@@ -91,8 +94,8 @@ class core {
   static constexpr unsigned max_labs = 1u << 20;
   lab& lab_at(mem::lab_number n) const noexcept;
   mem::lab_number labs_made() const noexcept { return labs_.load(order::acquire); }  // sync: lab-counted
-  lab* make_lab(mem::site s) noexcept;
-  lab* idle_lab(mem::site s) noexcept;
+  lab* make_lab(mem::site s, std::uint32_t thread) noexcept;
+  lab* idle_lab(mem::site s, std::uint32_t thread) noexcept;
   template <class Take>
   lab* pop_idle(index_stack& from, Take take) noexcept;
   void push_idle(lab& l, bool with_spans) noexcept;
@@ -100,6 +103,8 @@ class core {
   using left = mem::grain_pool::left;
   void sweep(lab& l, left how) noexcept;  // sends the outbox, empties the inbox, gives empty spans back
   bool sweep_idle(lab& l) noexcept;       // the same for a LAB whose thread is elsewhere; false: it is busy
+  bool sweep_left(lab& l) noexcept;  // and for one that a thread left as it was; false: it is busy, or has been
+  bool is_orphaned(const lab& l) const noexcept;  // its thread has ended and did not give it up
 
   // ---- sites
   bool by_node() const noexcept { return options_.numa == numa_policy::on; }
@@ -188,6 +193,11 @@ class core {
   options options_;
   mem::secret secret_;
   bool heavy_fences_;  // membarrier works: LABs of idle threads can be claimed
+  // process_ — whose threads the LABs' owners are, as the kernel numbers it.
+  //   written by  who makes the heap, and by the only thread of a forked child
+  //   read by     anybody
+  //   order       relaxed: a child's threads begin later
+  atomic<std::uint32_t> process_;
   bool asks_for_huge_pages_;
   bool has_huge_pages_;       // as far as it asked
   std::size_t cgroup_limit_;  // os::no_limit: none, or not looked for

@@ -3,9 +3,11 @@
 
 #include <polder/heap/polder/core.hpp>
 #include <polder/os/cgroup.hpp>
+#include <polder/os/ended_thread.hpp>
 #include <polder/os/entropy.hpp>
 #include <polder/os/heavy_fence.hpp>
 #include <polder/os/pages.hpp>
+#include <polder/os/thread_name.hpp>
 
 namespace polder::heap {
 
@@ -34,6 +36,7 @@ core::core(const mem::arena::reservation& r, const options& o) noexcept
     : options_(o),
       secret_(os::process_secret()),
       heavy_fences_(os::register_heavy_fence()),
+      process_(os::own_process_number()),
       asks_for_huge_pages_(wants_huge_pages(r, o)),
       has_huge_pages_(true),
       cgroup_limit_(o.cgroup ? os::cgroup_memory_limit() : os::no_limit),
@@ -60,7 +63,7 @@ lab& core::lab_at(mem::lab_number n) const noexcept {
   return lab_blocks_[n / labs_per_grain].load(order::acquire)[n % labs_per_grain];  // sync: lab-made
 }
 
-lab* core::make_lab(mem::site s) noexcept {
+lab* core::make_lab(mem::site s, std::uint32_t thread) noexcept {
   mem::lab_number number = labs_.load(order::relaxed);
   do {
     if (number + 1 >= max_labs) return nullptr;
@@ -92,8 +95,9 @@ lab* core::make_lab(mem::site s) noexcept {
   note_opened(l);
   for (auto& s : l.direct) s = &none_;
   for (auto& s : l.hot) s = &none_;
+  l.swept.store(1, order::relaxed);
   l.door.open_with(lab::direct_limit + 1, mem::word::tag(number));
-  static_cast<void>(l.door.try_acquire());  // last: sweepers know the number, and claim what runs
+  static_cast<void>(l.door.try_acquire(thread));  // last: sweepers know the number, and claim what runs
   return &l;
 }
 
@@ -127,24 +131,37 @@ void core::push_idle(lab& l, bool with_spans) noexcept {
 }
 
 // A LAB whose thread has ended, of the site. Null: none to be had.
-lab* core::idle_lab(mem::site s) noexcept {
+lab* core::idle_lab(mem::site s, std::uint32_t thread) noexcept {
   idle_labs& idle = idle_[s];
   for (index_stack* from : {&idle.full, &idle.empty})
-    if (lab* const l = pop_idle(*from, [](lab& o) { return o.door.try_acquire(); })) return l;
+    if (lab* const l = pop_idle(*from, [=](lab& o) { return o.door.try_acquire(thread); })) return l;
   return nullptr;
 }
 
-lab* core::acquire_lab() noexcept {
+lab* core::acquire_lab(std::uint32_t thread) noexcept {
   const mem::site s = site_here();
-  lab* l = idle_lab(s);
-  if (!l) l = make_lab(s);
+  lab* l = idle_lab(s, thread);
+  if (!l) l = make_lab(s, thread);
   if (!l) {
     trim(nullptr);
-    l = make_lab(s);
+    l = make_lab(s, thread);
   }
   // No memory for another: one of any site.
-  for (unsigned other = 0; !l && by_node() && other < mem::sites; ++other) l = idle_lab(mem::site(other));
+  for (unsigned other = 0; !l && by_node() && other < mem::sites; ++other) l = idle_lab(mem::site(other), thread);
   return l;
+}
+
+// In a child that was made past the C library a thread is none of process_'s, nor is it in one that shares our memory, as
+// vfork's does: what that acquires is its parent's when it goes on.
+std::uint32_t core::number_of_caller() const noexcept {
+  const bool ours = os::own_process_number() == process_.load(order::relaxed);
+  return ours ? os::own_thread_number() : gate::unnumbered;
+}
+
+// Who claimed the LAB may rely on it, since its owner stays the same; to others it is a hint.
+bool core::is_orphaned(const lab& l) const noexcept {
+  const std::uint32_t thread = l.door.owner();
+  return thread != gate::unnumbered && os::has_ended(process_.load(order::relaxed), thread);
 }
 
 void core::release_lab(lab& l) noexcept {
@@ -198,7 +215,9 @@ bool core::sweep_idle(lab& l) noexcept {
   const claim c = l.door.try_claim([] { return os::heavy_fence(); });
   if (c == claim::refused) return false;
   sweep(l, left::aged);
-  if (c == claim::inherited || !l.door.end_claim()) {
+  const bool orphaned = c == claim::held && is_orphaned(l);
+  if (orphaned) l.door.inherit();
+  if (orphaned || c == claim::inherited || !l.door.end_claim()) {
     chain strays;
     const bool with_spans = l.owned_count != 0;
     l.door.settle([&] { return !l.in.empty(); }, [&] { drain(l, strays); });
@@ -208,8 +227,22 @@ bool core::sweep_idle(lab& l) noexcept {
   return true;
 }
 
+// A child of fork has the LABs of threads that are no more as these left them: hot spans in them, and lists in the outbox.
+bool core::sweep_left(lab& l) noexcept {
+  // One that is being made is idle too, and then not open, or swept.
+  if (l.door.state() != lab_state::idle || !l.door.is_open() || l.swept.load(order::relaxed)) return false;
+  if (!l.door.try_drain()) return false;
+  sweep(l, left::aged);
+  chain strays;
+  l.door.settle([&] { return !l.in.empty(); }, [&] { drain(l, strays); });
+  deliver(strays);
+  return true;
+}
+
 void core::after_fork_child(lab* own) noexcept {
   background_.forget();
+  process_.store(os::own_process_number(), order::relaxed);
+  own->door.renumber_in_child(number_of_caller());
   const auto links = [this](std::uint32_t n) -> atomic<std::uint32_t>& { return lab_at(n).next_idle; };
   static_cast<void>(os::register_heavy_fence());
   for (idle_labs& idle : idle_) {

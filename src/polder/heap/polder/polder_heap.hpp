@@ -253,7 +253,7 @@ class polder_heap {
       if (l == nobody()) {
         core* const c = shared();
         if (!c || !Host::may_settle()) return nullptr;
-        l = c->acquire_lab();
+        l = c->acquire_lab(c->number_of_caller());
         if (!l) return nullptr;
         // A signal handler may have settled this thread in the meantime: one compare-and-swap against it.
         if (!replace_own(here(), nobody(), l)) {
@@ -274,7 +274,7 @@ class polder_heap {
   // thread is inside: then that one keeps it, and another is taken.
   static lab* borrow(core& c) noexcept {
     for (;;) {
-      lab* const l = c.acquire_lab();
+      lab* const l = c.acquire_lab(gate::unnumbered);
       if (!l) return nullptr;
       if constexpr (requires { Host::about_to_borrow(*l); }) Host::about_to_borrow(*l);
       do {

@@ -24,7 +24,7 @@ bool core::has_something_to_give() const noexcept {
   if (grains_.count().dirty != 0 || huge_.cached_bytes() != 0) return true;
   for (mem::lab_number n = 1; n <= labs_made(); ++n) {
     const lab& l = lab_at(n);
-    if (l.door.state() == lab_state::running && !l.door.active() && !l.swept.load(order::relaxed)) return true;
+    if (l.door.owner_is_outside() && !l.swept.load(order::relaxed)) return true;
   }
   return false;
 }
@@ -47,11 +47,11 @@ void core::tend() noexcept {
 }
 
 // One step every half decay time, taken by whichever thread comes first: grains that were free at the step before go
-// back, cached mappings too, and the LABs of threads that have not been seen for two steps are swept. A step is cut
-// into pieces so that no malloc pays for a large heap's at once.
+// back, cached mappings too, and the LABs of threads that have not been seen for two steps are swept, or given to others where
+// the thread has ended. A step is cut into pieces so that no malloc pays for a large heap's at once.
 void core::decay() noexcept {
   constexpr std::size_t least = 32 * MiB;
-  constexpr std::uint32_t labs_a_piece = 128;
+  constexpr std::uint32_t a_look = 1, a_sweep = 16, a_piece = 128 * a_sweep;  // what they cost, about
   const std::uint64_t now = os::coarse_milliseconds();
   std::uint64_t last = last_decay_.load(order::relaxed);
   const bool unfinished = amid_a_step();
@@ -76,12 +76,13 @@ void core::decay() noexcept {
   std::uint32_t n = sweep_from_.load(order::relaxed);
   if (n == 0 && unfinished) return;
   const std::uint32_t made = labs_made();
-  for (std::uint32_t swept = 0; n < made && swept < labs_a_piece;) {
+  for (std::uint32_t spent = 0; n < made && spent < a_piece;) {
     lab& l = lab_at(++n);
-    if (l.door.state() != lab_state::running || l.door.active()) continue;
-    if (l.swept.load(order::relaxed) && l.in.empty()) continue;
-    if (step - l.seen.load(order::relaxed) < 2) continue;
-    swept += sweep_idle(l);
+    if (sweep_left(l)) spent += a_sweep;
+    if (!l.door.owner_is_outside() || step - l.seen.load(order::relaxed) < 2) continue;
+    const bool nothing_in_it = l.swept.load(order::relaxed) && l.in.empty();
+    const bool due = !nothing_in_it || is_orphaned(l);
+    spent += due && sweep_idle(l) ? a_sweep : a_look;
   }
   sweep_from_.store(n < made ? n : 0, order::relaxed);
 }
@@ -91,7 +92,8 @@ std::size_t core::trim(lab* own) noexcept {
   for (mem::lab_number n = 1; n <= labs_made(); ++n) {
     lab& l = lab_at(n);
     // Who is inside refuses anyway, at the price of a membarrier; who stopped there for good does each time.
-    if (&l != own && l.door.state() == lab_state::running && !l.door.active()) sweep_idle(l);
+    if (&l != own && l.door.owner_is_outside()) sweep_idle(l);
+    sweep_left(l);
   }
   mem::chunk_number from = 0;
   const std::size_t bytes = grains_.purge(
