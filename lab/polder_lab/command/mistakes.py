@@ -13,6 +13,7 @@ from collections import Counter as Tally
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -27,6 +28,7 @@ from polder_lab.launch import Launcher, build_launcher
 from polder_lab.mistakes import catalogue, matrix
 from polder_lab.mistakes.count import MOST_HUNG, Count, Counter
 from polder_lab.mistakes.matrix import Matrix
+from polder_lab.mistakes.recorded import Recorded, read
 from polder_lab.progress import Bar
 
 AT_ONCE = 50  # runs that one process counts
@@ -44,10 +46,12 @@ AT_ONCE = 50  # runs that one process counts
 @click.option("--list", "listed", is_flag=True, help="The mistakes, and what each does where it succeeds.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path, allow_dash=True), metavar="FILE",
               help="Write every count to this file; - is standard output, instead of the matrix.")
+@click.option("--from", "files", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
+              help="Columns that --json wrote earlier, of heaps that are not asked for now.")
 @click.option("--markdown", is_flag=True, help="Print the matrix in Markdown.")
 @build_option
 def mistakes(names: tuple[str, ...], libraries: tuple[str, ...], everything: bool, only: tuple[str, ...], runs: int, jobs: int,
-             listed: bool, json_file: Path | None, markdown: bool, build: Path | None) -> None:
+             listed: bool, json_file: Path | None, files: tuple[Path, ...], markdown: bool, build: Path | None) -> None:
     """Make mistakes under any malloc, each many times, and print which of them it notices.
 
     Exit status 1 when a heap notices something where there was no mistake.
@@ -63,14 +67,18 @@ def mistakes(names: tuple[str, ...], libraries: tuple[str, ...], everything: boo
         return
     asked = [found(name, where) for text in names for name in words(text)]
     asked += [heaps_of.find(str(Path(file).expanduser().resolve()), where) for file in libraries]
-    if not asked and not everything:
+    if not asked and not everything and not files:
         asked = [heaps_of.find("polder", where)]
-    table = Matrix(chosen, [], runs)
+    recorded = [read(file) for file in files]
+    table = Matrix(chosen, [])
     with tempfile.TemporaryDirectory(prefix="polder-mistakes-") as scratch:
         runner = Runner(where.mistakes, Launcher(build_launcher(where.own), Path(scratch)))
         table.heaps = served(asked, everything, where, runner, table.left_out)
-    interrupted = make(table, Counter(where.mistakes), jobs)
+    interrupted = make(table, Counter(where.mistakes), runs, jobs)
     about = machine.describe(where)
+    for one in recorded:
+        add(one, table, about)
+    table.in_order()
     told = json.dumps(table.as_json(about), indent=1)
     if json_file and str(json_file) == "-":
         sys.stdout.write(told + "\n")
@@ -124,11 +132,23 @@ def served(asked: list[Heap], everything: bool, where: place.Place, runner: Runn
     return list(chosen.values())
 
 
-def make(table: Matrix, counter: Counter, jobs: int) -> bool:
+def add(recorded: Recorded, table: Matrix, about: dict[str, Any]) -> None:
+    """Its columns, where the table has none of that name. Mistakes that some column lacks are left out."""
+    if any(recorded.machine.get(what) != about[what] for what in ("cpu", "cores", "kernel", "libc")):
+        say("some columns were measured on another machine than this one", "yellow")
+    new = [heap for heap in recorded.heaps if heap.name not in {h.name for h in table.heaps}]
+    table.heaps += new
+    table.counts |= {key: count for key, count in recorded.counts.items() if key[1] in {heap.name for heap in new}}
+    table.keep({m.name for m in table.catalogue.mistakes if all((m.name, heap.name) in table.counts for heap in table.heaps)})
+
+
+def make(table: Matrix, counter: Counter, runs: int, jobs: int) -> bool:
     """A few runs of a mistake under every heap, then the next few, so that a noisy minute meets all of them. True if it was
     interrupted: then the mistakes that were not made often enough under every heap are left out."""
-    portions = [(m.name, heap, first, min(AT_ONCE, table.runs - first)) for m in table.catalogue.mistakes
-                for first in range(0, table.runs, AT_ONCE) for heap in table.heaps]
+    portions = [(m.name, heap, first, min(AT_ONCE, runs - first)) for m in table.catalogue.mistakes
+                for first in range(0, runs, AT_ONCE) for heap in table.heaps]
+    if not portions:
+        return False
     missing = Tally(name for name, *_ in portions)
     adding = threading.Lock()
 
@@ -142,7 +162,7 @@ def make(table: Matrix, counter: Counter, jobs: int) -> bool:
     begun = time.monotonic()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # somebody's time limit is an interruption too
     with ThreadPoolExecutor(jobs) as pool, Bar(Console(stderr=True)) as bar:
-        bar.phase(f"{len(table.catalogue.mistakes)} mistakes, {table.runs} runs each, under {', '.join(heap.name for heap in table.heaps)}")
+        bar.phase(f"{len(table.catalogue.mistakes)} mistakes, {runs} runs each, under {', '.join(heap.name for heap in table.heaps)}")
         waiting: dict[Future[None], tuple[str, Heap]] = {pool.submit(one, *portion): portion[:2] for portion in portions}
         try:
             for done, future in enumerate(as_completed(waiting), 1):

@@ -29,13 +29,27 @@ LEGEND = ("`always`: in every run the heap said so in a line. `dies`: every run 
 class Matrix:
     catalogue: Catalogue
     heaps: list[Heap]
-    runs: int
     counts: dict[tuple[str, str], Count] = field(default_factory=dict)  # by mistake and heap
     left_out: list[str] = field(default_factory=list)
 
     def keep(self, finished: set[str]) -> None:
         self.catalogue = Catalogue(self.catalogue.groups, tuple(m for m in self.catalogue.mistakes if m.name in finished))
         self.counts = {key: count for key, count in self.counts.items() if key[0] in finished}
+
+    def runs(self) -> str:
+        """How often each was made: 1000 runs, or which heaps had how many."""
+        by_runs: dict[int, list[str]] = {}
+        for heap in self.heaps:
+            most = max((count.runs for (_, name), count in self.counts.items() if name == heap.name), default=0)
+            by_runs.setdefault(most, []).append(heap.name)
+        if len(by_runs) == 1:
+            return f"{next(iter(by_runs))} runs"
+        return ", ".join(f"{runs} runs under {', '.join(names)}" for runs, names in sorted(by_runs.items(), reverse=True))
+
+    def in_order(self) -> None:
+        """The system's, Polder's, those that look for mistakes, the others."""
+        kinds = ("system", "polder", "file", "peer")
+        self.heaps.sort(key=lambda heap: (kinds.index(heap.kind), heap.kind == "peer" and not heap.secure))
 
     def of(self, mistake: Mistake, heap: Heap) -> str:
         return cell(self.counts[mistake.name, heap.name])
@@ -65,7 +79,6 @@ class Matrix:
         return {
             "schema": SCHEMA,
             "machine": machine,
-            "runs": self.runs,
             "heaps": [heap.as_json() for heap in self.heaps],
             "groups": [asdict(group) for group, _ in self.catalogue.in_groups()],
             "mistakes": [asdict(mistake) for mistake in self.catalogue.mistakes],
@@ -114,7 +127,7 @@ def style(text: str) -> str:
 
 def show(matrix: Matrix, console: Console) -> None:
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
-    table.add_column(f"{matrix.runs} runs", no_wrap=True)
+    table.add_column("", no_wrap=True)
     for heap in matrix.heaps:
         table.add_column(heap.name, no_wrap=True)
     for group, mistakes in matrix.catalogue.in_groups():
@@ -125,6 +138,7 @@ def show(matrix: Matrix, console: Console) -> None:
     for kind, label in TOTALS:
         table.add_row(Text(label, "bold"), *(matrix.total(heap, kind) for heap in matrix.heaps))
     show_whole(table, console)
+    console.print(matrix.runs(), markup=False, highlight=False)
     for lines in (matrix.false_alarms(), [f"left out: {x}" for x in matrix.left_out]):
         for line in lines:
             console.print(line, markup=False, highlight=False, soft_wrap=True)
@@ -136,11 +150,12 @@ def markdown(matrix: Matrix, machine: str) -> str:
     """Those that look for mistakes, with what each mistake is; then the others as they come."""
     looking = [heap for heap in matrix.heaps if heap.kind != "peer" or heap.secure]
     others = [heap for heap in matrix.heaps if heap not in looking]
-    out = [f"{matrix.runs} runs of each, on {machine}.", ""]
+    out = [f"{matrix.runs()}, on {machine}.", ""]
     for heap in looking:
         if heap.secure:
             out.append(f"- `{heap.name}`: {' '.join(word for word in (heap.title, heap.version) if word)}; {heap.secure}")
-    out += ["", *grid(matrix, looking, wordy=True)]
+    if looking:
+        out += ["", *grid(matrix, looking, wordy=True)]
     if others:
         versions = ", ".join(f"{heap.name} {heap.version}".strip() for heap in others)
         out += ["", f"The peers as they come ({versions}):", "", *grid(matrix, others, wordy=False)]
