@@ -97,7 +97,7 @@ def modes(where: place.Place) -> list[Heap]:
     plain = next((heap for heap in heaps_of.registered(where) if heap.name == "polder"), None)
     if plain is None:
         return []
-    library = where.libraries / "libpolder-hardened.so"
+    library = where.libraries / "variant" / "libpolder-hardened.so"
     option, built = "POLDER_OPTIONS: hardened=1", "libpolder-hardened.so: that, and encoded lists"
     return [plain, replace(plain, name="polder+hardened", settings=(("POLDER_OPTIONS", "hardened=1"),), secure=option),
             replace(plain, name="polder-hardened", library=library, secure=built)]
