@@ -1,6 +1,6 @@
 // What docs/how-to/hardening.md promises of each build, held by so many runs of each mistake.
 //
-//   promises default|hardened RUNS
+//   promises default|hardened|guarded RUNS
 #include <cstdlib>
 #include <iterator>
 
@@ -51,6 +51,12 @@ constexpr promise hardened[] = {
     {"reverse-order", 0, 0.1},         {"next-in-sequence", 0, 0.4},
 };
 
+// With guard_rate=1 about half of the blocks, as many as there is room for, lie between guard pages.
+constexpr promise guarded[] = {
+    {"overrun-1", 0.2, 0.5},     {"overrun-64", 0.2, 0.8},     {"underrun", 0.2, 0.8},
+    {"read-after-free", 0.2, 0}, {"read-overrun", 0.04, 0.96},
+};
+
 // Is it kept? Says so if not.
 bool keeps(const promise& p, unsigned runs) {
   const char* none[] = {nullptr};
@@ -81,6 +87,7 @@ int main(int argc, char** argv) {
   };
   ask(by_default);
   if (std::strcmp(argv[1], "hardened") == 0) ask(hardened);
+  if (std::strcmp(argv[1], "guarded") == 0) ask(guarded);
   probe::say("%zu of %zu promises not kept, %u runs each", broken, asked, runs);
   return broken != 0 ? 1 : 0;
 }
