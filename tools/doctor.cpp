@@ -20,6 +20,7 @@
 #include <string>
 
 #include <polder/os/numa.hpp>
+#include <polder/os/probe.hpp>
 #include <polder/os/topology.hpp>
 
 namespace {
@@ -188,6 +189,12 @@ void system_calls() {
   }
 }
 
+void tracers() {
+  report(polder::os::probe::there ? verdict::good : verdict::worth_knowing, "probes (USDT)",
+         polder::os::probe::there ? "built in" : "not built in: <sys/sdt.h> was missing (systemtap-sdt-dev)",
+         "slow paths alone have them; docs/how-to/tools.md");
+}
+
 }  // namespace
 
 int main(int argc, char**) {
@@ -202,5 +209,6 @@ int main(int argc, char**) {
   limits();
   huge_pages();
   system_calls();
+  tracers();
   return 0;
 }

@@ -3,6 +3,7 @@
 #include <polder/heap/polder/core.hpp>
 #include <polder/mem/misuse.hpp>
 #include <polder/os/pages.hpp>
+#include <polder/os/probe.hpp>
 #include <polder/os/timeline.hpp>
 
 namespace polder::heap {
@@ -75,6 +76,7 @@ bool core::extend(lab& l, mem::span& s) noexcept {
 }
 
 void* core::refill(lab& l, unsigned c, bool* zero) noexcept {
+  os::probe::refill(c, classes::block_size[c]);
   if (os::timeline::on()) [[unlikely]]
     return refill_told(l, c, zero);
   return find_block(l, c, zero);
@@ -117,7 +119,7 @@ mem::span* core::open_span(lab& l, unsigned c) noexcept {
   if (r.first == 0) {
     trim(&l);
     r = grains_.take(1, l.hint, site_here());
-    if (r.first == 0) return nullptr;
+    if (r.first == 0) return os::probe::oom(classes::block_size[c]), nullptr;
   }
   mem::span& s = arena_.spans()[r.first];
   s.free = nullptr;
@@ -142,6 +144,7 @@ mem::span* core::open_span(lab& l, unsigned c) noexcept {
   if (grows) os::populate(arena_.address_of(r.first), align_up(s.usable, arena_.page()));
   // Where all pages are there, to touch several at once costs no memory and saves as many refills. Of a dirty grain some are.
   s.at_once = grows ? 8 : 1;
+  os::probe::span_open(c, r.first);
   return &s;
 }
 
@@ -208,6 +211,7 @@ void core::disown(lab& l, mem::span& s) noexcept {
 
 // Empty spans and freed runs, back to where anyone can have them.
 void core::give_grains(mem::chunk_number* hint, mem::grain first, unsigned n, left how) noexcept {
+  os::probe::span_give(first, n);
   arena_.words()[first].store(0, order::relaxed);
   if (hint) *hint = mem::chunk_of(first);
   std::byte* const p = arena_.address_of(first);

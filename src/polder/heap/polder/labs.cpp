@@ -5,6 +5,7 @@
 #include <polder/os/entropy.hpp>
 #include <polder/os/heavy_fence.hpp>
 #include <polder/os/pages.hpp>
+#include <polder/os/probe.hpp>
 
 namespace polder::heap {
 
@@ -180,6 +181,7 @@ bool core::sweep_idle(lab& l) noexcept {
   if (!heavy_fences_) return false;
   const claim c = l.door.try_claim([] { return os::heavy_fence(); });
   if (c == claim::refused) return false;
+  os::probe::claim(l.number);
   sweep(l, left::aged);
   if (c == claim::inherited || !l.door.end_claim()) {
     chain strays;
