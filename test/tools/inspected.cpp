@@ -37,7 +37,8 @@ void tell(const char* what, std::uint64_t n) {
 
 int main() {
   ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-  auto* const read = reinterpret_cast<decltype(&polder_read_statistics)>(::dlsym(RTLD_DEFAULT, "polder_read_statistics"));
+  auto* const read =
+      reinterpret_cast<decltype(&polder_read_statistics)>(::dlsym(RTLD_DEFAULT, "polder_read_statistics"));
   expect(read != nullptr, "not on Polder");
   ::pthread_barrier_init(&allocated, nullptr, 2);
   pthread_t thread;

@@ -6,6 +6,7 @@
 
 #include "../probe/expect.hpp"
 #include "../probe/opaque.hpp"
+#include "by_name.hpp"
 
 using polder::probe::opaque;
 
@@ -79,10 +80,7 @@ void given_back(bytes p) { std::free(opaque(const_cast<char*>(p))); }
   given_back(p);
 }
 
-constexpr struct {
-  const char* name;
-  void (*make)();
-} mistakes[] = {
+constexpr polder::tools::deed mistakes[] = {
     {"leak", leak},
     {"read_after_free", read_after_free},
     {"write_after_free", write_after_free},
@@ -105,11 +103,6 @@ constexpr struct {
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (const auto& m : mistakes)
-    if (argc == 2 && std::strcmp(argv[1], m.name) == 0) {
-      m.make();
-      clear_the_stack();
-      return 0;
-    }
-  polder::probe::fail("no mistake is called so");
+  polder::tools::make_by_name(argc, argv, mistakes);
+  clear_the_stack();
 }

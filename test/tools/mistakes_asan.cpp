@@ -12,6 +12,7 @@
 
 #include "../probe/expect.hpp"
 #include "../probe/opaque.hpp"
+#include "by_name.hpp"
 
 using namespace polder::probe;
 
@@ -53,7 +54,8 @@ void given_back(bytes p) { polder_free(opaque(const_cast<char*>(p))); }
 }
 
 [[gnu::noinline]] void leak_of_mallocs() {  // AddressSanitizer's own; so that the check for them is known to run
-  for (int i = 0; i < 50; ++i) opaque(static_cast<char*>(std::malloc(321)))[0] = 1;  // one may still lie on the stack
+  for (int i = 0; i < 50; ++i)
+    opaque(static_cast<char*>(std::malloc(321)))[0] = 1;  // one may still lie on the stack
 }
 
 // Blocks of both allocators that point to each other, by several threads.
@@ -81,10 +83,7 @@ void given_back(bytes p) { polder_free(opaque(const_cast<char*>(p))); }
   opaque(kept);
 }
 
-constexpr struct {
-  const char* name;
-  void (*make)();
-} mistakes[] = {
+constexpr polder::tools::deed mistakes[] = {
     {"read_after_free", read_after_free},
     {"write_after_free", write_after_free},
     {"overrun", overrun},
@@ -96,8 +95,4 @@ constexpr struct {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  for (const auto& m : mistakes)
-    if (argc == 2 && std::strcmp(argv[1], m.name) == 0) return m.make(), 0;
-  fail("no mistake is called so");
-}
+int main(int argc, char** argv) { polder::tools::make_by_name(argc, argv, mistakes); }

@@ -82,7 +82,9 @@ class tracked : public Heap {
     if (p != nullptr) end_if(p, [n](const life& l) { return l.asked == n; });
   }
   void deallocate_aligned_sized(void* p, std::size_t alignment, std::size_t n) noexcept {
-    end_if(p, [=](const life& l) { return l.asked == n && (!is_power_of_two(alignment) || is_aligned(address(p), alignment)); });
+    end_if(p, [=](const life& l) {
+      return l.asked == n && (!is_power_of_two(alignment) || is_aligned(address(p), alignment));
+    });
   }
   void deallocate_batch(void** blocks, std::size_t count) noexcept {
     for (std::size_t i = 0; i < count; ++i) deallocate(blocks[i]);
@@ -153,7 +155,8 @@ class tracked : public Heap {
   void end_if(void* p, Suits suits) noexcept {
     const life l = look(p);
     if (!suits(l))
-      mem::report(mem::misuse::size_mismatch, p, {.remark = "the size or alignment it is freed with was never asked for"});
+      mem::report(mem::misuse::size_mismatch, p,
+                  {.remark = "the size or alignment it is freed with was never asked for"});
     end(p, l);
   }
 

@@ -147,7 +147,8 @@ TEST(tracked_deathtest, mistakes_end_in_one_line) {
   EXPECT_DEATH((h.free(p), h.free(p)), "polder: double free of ");
   EXPECT_DEATH((std::memset(p, 0, h.told(p).held), h.free(p)), "polder: corrupted free block .*overrun");
   EXPECT_DEATH(h.it.deallocate_sized(p, 99), "polder: size mismatch in the free of ");
-  EXPECT_DEATH(h.it.deallocate_aligned_sized(p, std::size_t{1} << 40, 100), "polder: size mismatch in the free of ");
+  EXPECT_DEATH(h.it.deallocate_aligned_sized(p, std::size_t{1} << 40, 100),
+               "polder: size mismatch in the free of ");
   EXPECT_DEATH(h.free(p + 16), "polder: ");
   EXPECT_DEATH(h.free(&h), "polder: free of a foreign pointer ");
   h.free(p);

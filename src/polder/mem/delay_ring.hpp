@@ -16,7 +16,8 @@ class delay_ring {
  public:
   static constexpr std::size_t room = 4096;  // blocks
   static constexpr std::size_t most_bytes = 16 * MiB;
-  static constexpr std::size_t longest = most_bytes / 4;  // a block beyond would drive too many others out, and does not wait
+  static constexpr std::size_t longest =
+      most_bytes / 4;  // a block beyond would drive too many others out, and does not wait
 
   // release(block) is called for each whose time has come, and says with how many bytes it was put.
   template <class Release>

@@ -33,7 +33,9 @@ POLDER_ALWAYS_INLINE void ignored(const Told&...) noexcept {}
 POLDER_ALWAYS_INLINE void refill(unsigned cls, std::size_t bytes) noexcept { POLDER_FIRE(refill, cls, bytes); }
 
 // A span of a class came from the pool, by the number of its grain; grains went back, a span's one or a large block's.
-POLDER_ALWAYS_INLINE void span_open(unsigned cls, std::uint32_t grain) noexcept { POLDER_FIRE(span_open, cls, grain); }
+POLDER_ALWAYS_INLINE void span_open(unsigned cls, std::uint32_t grain) noexcept {
+  POLDER_FIRE(span_open, cls, grain);
+}
 POLDER_ALWAYS_INLINE void span_give(std::uint32_t grain, unsigned grains) noexcept {
   POLDER_FIRE(span_give, grain, grains);
 }
@@ -59,7 +61,7 @@ POLDER_ALWAYS_INLINE void drain(std::uint32_t lab, std::size_t bytes) noexcept {
 // Another thread's LAB is worked on while that thread is elsewhere.
 POLDER_ALWAYS_INLINE void claim(std::uint32_t lab) noexcept { POLDER_FIRE(claim, lab); }
 
-// Memory went back to the system: as it does with time, and because somebody asked.
+// So much went back to the system: by a step of decay, and because somebody asked.
 POLDER_ALWAYS_INLINE void decay_step(std::size_t bytes) noexcept { POLDER_FIRE(decay_step, bytes); }
 POLDER_ALWAYS_INLINE void trim(std::size_t bytes) noexcept { POLDER_FIRE(trim, bytes); }
 
