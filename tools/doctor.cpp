@@ -22,6 +22,7 @@
 #include <polder/os/background_thread.hpp>
 #include <polder/os/cgroup.hpp>
 #include <polder/os/numa.hpp>
+#include <polder/os/probe.hpp>
 #include <polder/os/topology.hpp>
 
 namespace {
@@ -228,6 +229,12 @@ void system_calls() {
   }
 }
 
+void tracers() {
+  report(polder::os::probe::there ? verdict::good : verdict::worth_knowing, "probes (USDT)",
+         polder::os::probe::there ? "built in" : "not built in: <sys/sdt.h> was missing (systemtap-sdt-dev)",
+         "slow paths alone have them; docs/how-to/tools.md");
+}
+
 }  // namespace
 
 int main(int argc, char**) {
@@ -243,5 +250,6 @@ int main(int argc, char**) {
   huge_pages();
   system_calls();
   heap_here();
+  tracers();
   return 0;
 }

@@ -17,7 +17,7 @@ constinit thread_local thread_words this_thread{.lab = &host::nobody<heap_instan
 
 namespace {
 
-constinit heap::options options_ = heap::defaults(own_options);
+constinit heap::options options_ = usual_options<heap_instance>();
 
 // The key whose destructor is the end of a thread; 0: none yet, else the key + 1.
 //   written by  the first thread that comes, by CAS

@@ -68,6 +68,8 @@ arena::reservation arena::reserve(std::size_t front, std::size_t wanted, std::si
     }
     // A debugger dumps what has no access too. What is committed is put back in, range by range.
     os::keep_in_core_dumps(r.start, r.bytes, false);
+    static_cast<void>(
+        os::name(r.start, r.bytes, "polder"));  // whole, before it is cut: equal names do not keep parts apart
     if (commit_range(r.start, r.start + r.front, page)) return r;
     os::unmap(r.start, r.bytes);
   }

@@ -1,6 +1,7 @@
 #include <polder/mem/huge_blocks.hpp>
 
 #include <polder/os/pages.hpp>
+#include <polder/os/probe.hpp>
 
 namespace polder::mem {
 
@@ -65,6 +66,7 @@ huge_blocks::block_info huge_blocks::take(std::size_t n, std::size_t alignment) 
     records_.at(number).base.set(base);
     records_.at(number).bytes.set(bytes);
     zero = true;
+    os::probe::huge_map(base, bytes);
   }
   std::byte* const p = at_address(align_up(address(records_.at(number).base.get()), alignment));
   records_.at(number).asked.set(asked);
@@ -95,7 +97,10 @@ void huge_blocks::unmap(std::uint32_t number) noexcept {
 // Of a mapping that does not count any more.
 void huge_blocks::let_go(std::uint32_t number) noexcept {
   record& r = records_.at(number);
-  if (os::unmap(r.base.get(), r.bytes.get())) return retire_number(number);
+  if (os::unmap(r.base.get(), r.bytes.get())) {
+    os::probe::huge_unmap(r.base.get(), r.bytes.get());
+    return retire_number(number);
+  }
   // The kernel cannot split its tables: drop the pages, and keep the addresses for the next block.
   os::discard_now(r.base.get(), r.bytes.get());
   stuck_.push(number, links());

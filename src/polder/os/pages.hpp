@@ -56,6 +56,9 @@ bool advise_huge_pages(void* p, std::size_t bytes, bool wanted) noexcept;
 // Whether the range is written into core dumps; at first it is, even where there is no access. False: no change.
 bool keep_in_core_dumps(void* p, std::size_t bytes, bool wanted) noexcept;
 
+// What /proc/PID/maps and debuggers call the range: [anon:NAME]. False: the kernel has no such names, or not for these pages.
+bool name(void* p, std::size_t bytes, const char* what) noexcept;
+
 // RLIMIT_AS in bytes, SIZE_MAX when there is none.
 std::size_t address_space_limit() noexcept;
 

@@ -3,6 +3,7 @@
 #include <polder/heap/polder/core.hpp>
 #include <polder/mem/misuse.hpp>
 #include <polder/os/pages.hpp>
+#include <polder/os/probe.hpp>
 #include <polder/os/timeline.hpp>
 
 namespace polder::heap {
@@ -110,6 +111,7 @@ POLDER_ALWAYS_INLINE void* core::find_block(lab& l, unsigned c, bool* zero) noex
 }
 
 void* core::refill(lab& l, unsigned c, bool* zero) noexcept {
+  os::probe::refill(c, classes::block_size[c]);
   if (os::timeline::on()) [[unlikely]]
     return refill_told(l, c, zero);
   return find_block<&core::extend>(l, c, zero);
@@ -121,6 +123,7 @@ void* core::refill(lab& l, unsigned c, bool* zero) noexcept {
 }
 
 void* core::refill_at_random(lab& l, unsigned c) noexcept {
+  os::probe::refill(c, classes::block_size[c]);
   return find_block<&core::extend_at_random>(l, c, nullptr);
 }
 
@@ -132,7 +135,7 @@ mem::span* core::open_span(lab& l, unsigned c) noexcept {
     if (l.partial[c].first != 0) return nullptr;
     r = grains_.take(1, l.hint, site_here());
     if (r.first != 0) break;
-    if (!make_room(l, mem::grain_size, tries)) return nullptr;
+    if (!make_room(l, mem::grain_size, tries)) return os::probe::oom(classes::block_size[c]), nullptr;
   }
   mem::span& s = arena_.spans()[r.first];
   s.free = nullptr;
@@ -157,6 +160,7 @@ mem::span* core::open_span(lab& l, unsigned c) noexcept {
   if (grows) os::populate(arena_.address_of(r.first), align_up(s.usable, arena_.page()));
   // Where all pages are there, to touch several at once costs no memory and saves as many refills. Of a dirty grain some are.
   s.at_once = grows ? 8 : 1;
+  os::probe::span_open(c, r.first);
   return &s;
 }
 
@@ -224,6 +228,7 @@ void core::disown(lab& l, mem::span& s) noexcept {
 
 // Empty spans and freed runs, back to where anyone can have them.
 void core::give_grains(mem::chunk_number* hint, mem::grain first, unsigned n, left how) noexcept {
+  os::probe::span_give(first, n);
   arena_.words()[first].store(0, order::relaxed);
   if (hint) *hint = mem::chunk_of(first);
   std::byte* const p = arena_.address_of(first);

@@ -2,6 +2,7 @@
 #include <polder/heap/polder/core.hpp>
 #include <polder/mem/misuse.hpp>
 #include <polder/os/heavy_fence.hpp>
+#include <polder/os/probe.hpp>
 #include <polder/os/timeline.hpp>
 
 namespace polder::heap {
@@ -106,6 +107,7 @@ void core::emptied(lab& l, mem::span& s) noexcept {
 POLDER_NOINLINE void core::post(mem::lab_number owner, mem::block* first, mem::block* last,
                                 std::uint32_t bytes) noexcept {
   const os::timeline::span told{os::timeline::kind::post, owner, bytes};
+  os::probe::post(owner, bytes);
   chain strays;
   post_to(owner, first, last, bytes, strays);
   deliver(strays);
@@ -122,6 +124,7 @@ void core::post_to(mem::lab_number owner, mem::block* first, mem::block* last, s
   if (heavy_fences_ && before / inbox_patience != (before + bytes) / inbox_patience) {
     const claim c = o.door.try_claim([] { return os::heavy_fence(); });
     if (c == claim::refused) return;
+    os::probe::claim(owner);
     drain(o, strays);
     if (c == claim::inherited || !o.door.end_claim()) {
       const bool with_spans = o.owned_count != 0;
@@ -143,7 +146,9 @@ void core::deliver(chain& strays) noexcept {
 
 // Takes everything out of a LAB's inbox. What is not (any more) in one of its spans goes to `strays`.
 void core::drain(lab& l, chain& strays) noexcept {
-  const os::timeline::span told{os::timeline::kind::drain, l.number, l.in_bytes.load(order::relaxed)};
+  const std::uint32_t bytes = l.in_bytes.load(order::relaxed);
+  const os::timeline::span told{os::timeline::kind::drain, l.number, bytes};
+  os::probe::drain(l.number, bytes);
   l.in_bytes.store(0, order::relaxed);
   // Not read again for each block, between two of which memory is written.
   std::byte* const base = l.base;

@@ -7,6 +7,7 @@
 #include <polder/os/entropy.hpp>
 #include <polder/os/heavy_fence.hpp>
 #include <polder/os/pages.hpp>
+#include <polder/os/probe.hpp>
 #include <polder/os/thread_name.hpp>
 
 namespace polder::heap {
@@ -214,6 +215,7 @@ bool core::sweep_idle(lab& l) noexcept {
   if (!heavy_fences_) return false;
   const claim c = l.door.try_claim([] { return os::heavy_fence(); });
   if (c == claim::refused) return false;
+  os::probe::claim(l.number);
   sweep(l, left::aged);
   const bool orphaned = c == claim::held && is_orphaned(l);
   if (orphaned) l.door.inherit();

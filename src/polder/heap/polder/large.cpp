@@ -2,6 +2,7 @@
 #include <polder/heap/polder/core.hpp>
 #include <polder/mem/misuse.hpp>
 #include <polder/os/pages.hpp>
+#include <polder/os/probe.hpp>
 
 namespace polder::heap {
 
@@ -14,6 +15,8 @@ core::had core::allocate_large(lab& l, std::size_t n, std::size_t alignment) noe
   relieve(l, room);
   had h = try_large(l.hint, n, alignment);
   for (unsigned tries = 0; !h.p && make_room(l, room, tries); ++tries) h = try_large(l.hint, n, alignment);
+  if (!h.p) return os::probe::oom(n), h;
+  os::probe::large_alloc(h.p, n);
   return h;
 }
 
@@ -46,6 +49,7 @@ void core::free_large(mem::chunk_number* hint, mem::grain g, const void* p) noex
   const unsigned n = reinterpret_cast<const mem::large_run&>(arena_.spans()[g]).grains;
   // Of two threads that free the same block, one wins the word and the other is told.
   if (!arena_.words()[g].cas(w, 0, order::acq_rel, order::relaxed)) report_free(p);  // sync: span-made
+  os::probe::large_free(p);
   give_grains(hint, g, n);
 }
 
@@ -53,6 +57,7 @@ void core::free_huge(const void* p) noexcept {
   if (guarded_.has(p)) return guarded_.give(p);
   const std::uint32_t number = huge_.find(p);
   if (number == 0 || !huge_.give(number, p)) report_free(p);
+  os::probe::large_free(p);
   have_it_tended();
   if (keeps_nothing()) huge_.purge(true);
 }

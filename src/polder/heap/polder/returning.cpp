@@ -3,6 +3,7 @@
 
 #include <polder/heap/polder/core.hpp>
 #include <polder/os/clock.hpp>
+#include <polder/os/probe.hpp>
 
 namespace polder::heap {
 
@@ -68,9 +69,10 @@ void core::decay() noexcept {
     // A sixteenth of what lies dirty, so that a step ends within its time however large the heap.
     const std::size_t share = grains_.count().dirty * mem::grain_size / 16;
     const std::size_t piece = share > least ? share : least;
-    grains_.purge({.lazily = options_.release == release_policy::free, .budget = piece}, from);
+    std::size_t gone = grains_.purge({.lazily = options_.release == release_policy::free, .budget = piece}, from);
     purge_from_.store(from, order::relaxed);
-    if (!unfinished) huge_.purge(false);
+    if (!unfinished) gone += huge_.purge(false);
+    os::probe::decay_step(gone);
   }
 
   std::uint32_t n = sweep_from_.load(order::relaxed);
@@ -96,10 +98,12 @@ std::size_t core::trim(lab* own) noexcept {
     sweep_left(l);
   }
   mem::chunk_number from = 0;
-  const std::size_t bytes = grains_.purge(
+  std::size_t bytes = grains_.purge(
       {.what = mem::grain_pool::which::all, .lazily = options_.release == release_policy::free}, from);
   grains_.release_extra_chunks();
-  return bytes + huge_.purge(true);
+  bytes += huge_.purge(true);
+  os::probe::trim(bytes);
+  return bytes;
 }
 
 // How many blocks of a span are out, as a thread that is not its owner sees it: what the owner writes meanwhile is read
