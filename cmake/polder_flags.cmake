@@ -35,6 +35,11 @@ if(POLDER_SANITIZE)
   target_link_options(polder_options INTERFACE -fsanitize=${POLDER_SANITIZE})
 endif()
 
+if(POLDER_COVERAGE)  # threads count too
+  target_compile_options(polder_options INTERFACE --coverage -fprofile-update=atomic)
+  target_link_options(polder_options INTERFACE --coverage)
+endif()
+
 # polder_inside: for what runs inside malloc, where nothing may allocate, throw or wait for the dynamic linker.
 add_library(polder_inside INTERFACE)
 target_link_libraries(polder_inside INTERFACE polder_options)
