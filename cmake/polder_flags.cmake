@@ -35,6 +35,11 @@ if(POLDER_SANITIZE)
   target_link_options(polder_options INTERFACE -fsanitize=${POLDER_SANITIZE})
 endif()
 
+if(POLDER_COVERAGE)  # threads count too
+  target_compile_options(polder_options INTERFACE --coverage -fprofile-update=atomic)
+  target_link_options(polder_options INTERFACE --coverage)
+endif()
+
 # Probes for tracers, in slow paths (src/polder/os/probe.hpp). Optional: the header is needed to build them, nothing to run.
 find_path(POLDER_SDT_INCLUDE_DIR sys/sdt.h)
 if(POLDER_SDT_INCLUDE_DIR)

@@ -6,11 +6,15 @@
 
 The comment stands on one of the statement's lines or on the line before. A name must occur where something is released
 and where something is acquired. The names of std's orders are for sync/atomic.hpp and sync/double_word.hpp alone.
+
+Of the flagship (PROVED) every edge must be run by a model, both ends of it in one, and test/model/mutants.py must weaken the
+files in which they stand; or test/model/not_modelled says why not, an edge and its reason a line.
 """
 
 import re
 import sys
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 from tree import ROOT, end, is_library, library_files
@@ -22,6 +26,9 @@ BARE = re.compile(r"\bstd::(atomic\b|atomic_ref|memory_order|atomic_thread_fence
 NOT_CHECKED = ("sync/atomic.hpp", "sync/atomic_model.hpp", "sync/double_word.hpp", "sync/double_word_model.hpp")
 ACQUIRES = {"acquire", "acq_rel", "seq_cst"}
 RELEASES = {"release", "acq_rel", "seq_cst"}
+PROVED = ("sync/", "mem/", "heap/polder/")
+INCLUDE = re.compile(r'^#include [<"]([^>"]+)[>"]', re.M)
+SUBJECT = re.compile(r'^    "polder/(\S+)": \[', re.M)
 
 
 def code_of(line: str) -> str:
@@ -50,39 +57,92 @@ def statement(lines: list[str], at: int) -> tuple[int, int]:
     return first, last
 
 
-def check(root: Path) -> tuple[int, list[str]]:
+def files(root: Path) -> Iterator[tuple[str, list[str]]]:
+    """Name below src/polder and lines of each file whose orders are checked."""
     base = root / "src" / "polder"
+    for path in filter(is_library, library_files(root)):
+        inside = str(path.relative_to(base))
+        if inside not in NOT_CHECKED:
+            yield inside, path.read_text().splitlines()
+
+
+def orders_in(lines: list[str]) -> Iterator[tuple[int, set[str], list[str]]]:
+    """Each line with orders: its index, the orders, and the names of their edges."""
+    for at, line in enumerate(lines):
+        if orders := set(ORDER.findall(code_of(line))):
+            first, last = statement(lines, at)
+            before = lines[first - 1:first] if first > 0 and lines[first - 1].strip().startswith("//") else []
+            yield at, orders, names_of(before + lines[first:last + 1])
+
+
+def kinds_of(orders: set[str]) -> set[str]:
+    return ({"acquired"} if orders & ACQUIRES else set()) | ({"released"} if orders & RELEASES else set())
+
+
+def check(root: Path) -> tuple[int, list[str]]:
     troubles: list[str] = []
     ends: dict[str, set[str]] = defaultdict(set)
     where: dict[str, str] = {}
     count = 0
-    for path in filter(is_library, library_files(root)):
-        inside = str(path.relative_to(base))
-        if inside in NOT_CHECKED:
-            continue
-        lines = path.read_text().splitlines()
+    for inside, lines in files(root):
         for at, line in enumerate(lines):
-            place = f"src/polder/{inside}:{at + 1}"
             if bare := BARE.search(code_of(line)):
-                troubles.append(f"{place}: {bare.group(0)} is for sync/atomic.hpp alone")
-            orders = set(ORDER.findall(code_of(line)))
-            if not orders:
-                continue
+                troubles.append(f"src/polder/{inside}:{at + 1}: {bare.group(0)} is for sync/atomic.hpp alone")
+        for at, orders, names in orders_in(lines):
+            place = f"src/polder/{inside}:{at + 1}"
             count += 1
-            first, last = statement(lines, at)
-            before = lines[first - 1:first] if first > 0 and lines[first - 1].strip().startswith("//") else []
-            names = names_of(before + lines[first:last + 1])
             if not names:
                 troubles.append(f"{place}: order::{'/'.join(sorted(orders))} names no edge (// sync: name)")
             for name in names:
                 where.setdefault(name, place)
-                ends[name] |= ({"acquired"} if orders & ACQUIRES else set()) | ({"released"} if orders & RELEASES else set())
+                ends[name] |= kinds_of(orders)
     for name, kinds in sorted(ends.items()):
         for missing in sorted({"acquired", "released"} - kinds):
             troubles.append(f"{where[name]}: the edge '{name}' is never {missing}")
     return count, troubles
 
 
+def included(root: Path, model: Path) -> set[str]:
+    """What a model runs: the library's files that it includes, directly or not, by their names below src/polder."""
+    found: set[str] = set()
+    waiting = [model]
+    while waiting:
+        here = waiting.pop()
+        for name in INCLUDE.findall(here.read_text()):
+            for path in (root / "src" / name, here.parent / name, root / "test/model" / name):
+                inside = name.removeprefix("polder/")
+                if path.is_file() and inside not in found:
+                    found.add(inside)
+                    waiting.append(path)
+    return found
+
+
+def check_models(root: Path) -> tuple[int, list[str]]:
+    """Of the flagship: edges, and those of which no model is known."""
+    ends: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))  # edge -> file -> kinds
+    for inside, lines in files(root):
+        for _, orders, names in orders_in(lines):
+            for name in names:
+                ends[name][inside] |= kinds_of(orders)
+    proved = {name: places for name, places in ends.items() if any(f.startswith(PROVED) for f in places)}
+    models = [included(root, model) for model in sorted((root / "src").rglob("*_model.cpp"))]
+    run = {name for name, places in proved.items()
+           if any(set().union(*(places[f] for f in places if f in model)) == {"acquired", "released"} for model in models)}
+    reasons = {name.strip() for line in (root / "test/model/not_modelled").read_text().splitlines()
+               if not line.startswith("#") for name, _, reason in [line.partition(":")] if reason.strip()}
+    troubles = [f"{min(proved[name])}: no model has both ends of the edge '{name}', and test/model/not_modelled has no reason"
+                for name in sorted(proved.keys() - run - reasons)]
+    troubles += [f"test/model/not_modelled: '{name}' " + ("has a model" if name in run else "is no edge")
+                 for name in sorted(reasons - (proved.keys() - run))]
+    subjects = set(SUBJECT.findall((root / "test/model/mutants.py").read_text()))
+    weak = {f for name in run for f in proved[name] if f.startswith(PROVED) and any(f in model for model in models)}
+    troubles += [f"src/polder/{f}: test/model/mutants.py does not weaken its orders" for f in sorted(weak - subjects)]
+    return len(proved), troubles
+
+
 if __name__ == "__main__":
-    looked_at, found = check(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT)
-    sys.exit(end("check_orders", looked_at, "orders", found))
+    root = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT
+    looked_at, found = check(root)
+    edges, unknown = check_models(root)
+    print(f"{edges} edges of the flagship")
+    sys.exit(end("check_orders", looked_at, "orders", found + unknown))

@@ -1,6 +1,6 @@
 import pytest
 
-from check_orders import check
+from check_orders import check, check_models
 
 
 @pytest.fixture
@@ -64,3 +64,38 @@ def test_other_atomics_are_refused(tree, text):
 def test_the_atomic_itself_and_the_tests_are_left_alone(tree):
     assert tree("std::atomic<int> a;\n", "sync/atomic.hpp")[1] == []
     assert tree("std::atomic<int> a;\n", "sync/x_test.cpp")[1] == []
+
+
+@pytest.fixture
+def modelled(tmp_path):
+    """check_models on a tree with this header, a model that includes it or not, and these lists."""
+    def make(header=PAIR, includes='#include <polder/sync/x.hpp>\n', reasons="", subjects='    "polder/sync/x.hpp": [\n'):
+        for name, text in {"src/polder/sync/x.hpp": header, "src/polder/sync/y.hpp": '#include <polder/sync/x.hpp>\n',
+                           "src/polder/sync/x_model.cpp": includes, "test/model/not_modelled": reasons,
+                           "test/model/mutants.py": subjects}.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return check_models(tmp_path)[1]
+
+    return make
+
+
+def test_an_edge_that_a_model_runs(modelled):
+    assert modelled() == []
+    assert modelled(includes="#include <polder/sync/y.hpp>\n") == []
+
+
+def test_an_edge_without_a_model(modelled):
+    assert "no model has both ends of the edge 'give'" in modelled(includes="")[0]
+    assert "no model has both ends" in modelled(includes="", reasons="give:\n")[0]
+    assert modelled(includes="", reasons="# why not\ngive: nobody could\n") == []
+
+
+def test_a_reason_too_many(modelled):
+    assert modelled(reasons="give: nobody could\n") == ["test/model/not_modelled: 'give' has a model"]
+    assert modelled(reasons="take: nobody could\n") == ["test/model/not_modelled: 'take' is no edge"]
+
+
+def test_a_file_that_is_not_mutated(modelled):
+    assert modelled(subjects="") == ["src/polder/sync/x.hpp: test/model/mutants.py does not weaken its orders"]

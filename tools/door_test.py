@@ -36,6 +36,23 @@ def test_choosing(tmp_path, names, chosen):
     assert sh('choose_tests "$@"', str(tmp_path / "list"), *names).stdout.splitlines() == chosen
 
 
+def test_a_suite_has_what_carries_its_label(tmp_path):
+    (tmp_path / "build/model").mkdir(parents=True)
+    (tmp_path / "build/model/CTestTestfile.cmake").write_text("")
+    (tmp_path / "list").write_text("release unit.mem\nmodel model.inbox\nmodel model.span\nmodel proof.promela\n")
+    stub = 'root=$1; shift; ctest() { echo "  Test #1: model.inbox"; echo "  Test #9: model.elsewhere"; }\n'
+    run = sh(stub + 'choose_tests "$@"', str(tmp_path), str(tmp_path / "list"), "proof")
+    assert run.stdout.splitlines() == ["model proof.promela", "model model.inbox"]
+
+
+@pytest.mark.parametrize(("names", "presets"), [
+    ([], []), (["unit"], []), (["fuzz.trace", "unit"], ["fuzz"]), (["proof", "fuzz"], ["fuzz", "coverage"]),
+    (["proof.coverage"], ["coverage"]), (["proof.promela"], []),
+])
+def test_what_is_only_run_when_asked_for(names, presets):
+    assert sh('presets_of_suites "$@"', *names).stdout.split() == presets
+
+
 def test_a_name_that_means_nothing(tmp_path):
     (tmp_path / "list").write_text(LISTING)
     run = sh('choose_tests "$@"', str(tmp_path / "list"), "unit", "frok")

@@ -24,7 +24,7 @@ struct plan {
   const char* title;
   search how = search::random;
   rl::iteration_t executions = 20'000;  // random only: how many
-  rl::iteration_t floor = 0;            // fewer is a failure of the test; 0: as many as were asked for
+  rl::iteration_t floor = 0;            // fewer is a failure of the test; random only, 0: as many as were asked for
   unsigned switches = 2;
   membarrier_world world = membarrier_world::paired;
 };
@@ -80,6 +80,10 @@ bool passes(const plan& p) {
   if (result != rl::test_result_success) {
     std::printf("  VIOLATION: %s\n%s\n", rl::test_result_str(result), log.c_str());
     if (weak.line != 0) std::exit(1);  // that was all there was to see
+    return false;
+  }
+  if (floor == 0) {
+    std::printf("  NO FLOOR: a search that is not random says how many executions there must be at least\n");
     return false;
   }
   if (executions < floor) {

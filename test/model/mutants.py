@@ -28,6 +28,13 @@ SUBJECTS = {
     "polder/sync/run_bitmap.hpp": ["polder/sync/run_bitmap_model.cpp"],
     "polder/sync/lab_state.hpp": ["polder/sync/lab_state_model.cpp"],
     "polder/sync/owned_lock.hpp": ["polder/sync/owned_lock_model.cpp"],
+    "polder/sync/install_once.hpp": ["polder/sync/install_once_model.cpp"],
+    "polder/sync/noted.hpp": ["polder/sync/noted_model.cpp"],
+    "polder/mem/radix_map.hpp": ["polder/mem/radix_map_model.cpp"],
+    "polder/mem/record_table.hpp": ["polder/mem/record_table_model.cpp"],
+    "polder/mem/huge_blocks.cpp": ["polder/mem/huge_blocks_model.cpp"],
+    "polder/mem/arena.hpp": ["polder/mem/arena_model.cpp"],
+    "polder/mem/arena.cpp": ["polder/mem/arena_model.cpp"],
     "polder/mem/span_state_model.cpp": ["polder/mem/span_state_model.cpp"],
     "polder/mem/anchor.hpp": ["polder/mem/anchor_model.cpp"],
     "polder/ds/tree/abtree.hpp": ["polder/ds/tree/abtree_model.cpp"],
@@ -139,6 +146,19 @@ BREAKS += [
     ("polder/sync/owned_lock.hpp", "sleeps without a mark", "} else if (word_.cas(seen, seen | waited_for, order::relaxed, order::relaxed)) {\n        sleep(seen | waited_for);",
      "} else {\n        sleep(seen);"),
     ("polder/sync/owned_lock.hpp", "forgets the others that wait", "me | waited_for, order::acquire", "me, order::acquire"),
+]
+
+HUGE, ARENA = "polder/mem/huge_blocks.cpp", "polder/mem/arena.cpp"
+BREAKS += [
+    ("polder/sync/install_once.hpp", "installed by a store", "slot.cas(known, fresh, order::acq_rel, order::acquire)", "(slot.store(fresh, order::release), true)"),
+    ("polder/sync/noted.hpp", "who forgets does not look again", "  if (any()) note(summary, bit);", "  (void)any;"),
+    ("polder/mem/record_table.hpp", "counted by a store", "made_.cas(number, number + 1, order::release, order::relaxed)", "(made_.store(number + 1, order::release), true)"),
+    (HUGE, "given back twice", "if (!r.user.cas(user, 0, order::acq_rel, order::relaxed)) return false;", "if (r.user.load(order::acquire) != user) return false;\n  r.user.store(0, order::release);"),
+    (HUGE, "taken from the cache by a store", "if (slot.cas(v, 0, order::acquire, order::relaxed)) {", "if (slot.store(0, order::relaxed), true) {"),
+    (HUGE, "purged though somebody took it", "if (!slot.cas(v, 0, order::acquire, order::relaxed)) continue;", "slot.store(0, order::relaxed);"),
+    (ARENA, "no second look at how many grains", "if (k.grains.load(order::relaxed) == n) return n;", "return n;"),
+    (ARENA, "open before it is found", "    k.base.store(base, order::release);  // sync: chunk-base\n", "    static_cast<void>(k.taken.give(0, 1));\n    k.base.store(base, order::release);\n"),
+    (ARENA, "a number for two", "    if (number >= room || !commit_tables(c, c + 1)) return 0;\n  } while (!extra_open_.cas(number, number + 1, order::acq_rel, order::acquire));", "    if (number >= room || !commit_tables(c, c + 1)) return 0;\n  } while (extra_open_.store(number + 1, order::release), false);"),
 ]
 
 REQUEST = "polder/smr/era/era_request.hpp"
@@ -477,6 +497,9 @@ LET_GO = ("survives: it orders the last uses of a node before it is freed, and f
           "node's words")
 ERAS_ALONE = ("survives: who makes a pending operation done keeps it by its own slot or region until tail, or head, has moved. Only under "
               "eras must the caller know that before it retires it, and there two others must stand still in turn")
+KNOWN_BY_VALUE = ("survives, and may: the map's value, which is stored before and found first, brings what was written of the record; who "
+                  "has the address of a block that was known before has it by an order of its own")
+OPENERS = "survives, and may: an opener commits what it opens itself, and reads the count again before it touches anything else"
 EPOCH, GATE = "polder/smr/epoch/epoch_clock.hpp", "polder/smr/seat_gate.hpp"
 RING = "polder/smr/epoch/token_ring.hpp"
 SURVIVES = {
@@ -513,6 +536,17 @@ SURVIVES = {
     (LIST, ", order 8: acquire -> relaxed"): AT_REST,
     ("polder/mem/anchor.hpp", "take_all, order 2: acquire -> relaxed"):
         "survives, and may: what is compared was acquired when it was read; compilers want no failure order above it",
+    ("polder/mem/record_table.hpp", ", order 1: acquire -> relaxed"):
+        "survives, and may: who has a number has it from add() or made(), or by an order of its own, after its table",
+    (HUGE, ", order 1: release -> relaxed"): KNOWN_BY_VALUE,
+    (HUGE, ", order 2: acquire -> relaxed"): KNOWN_BY_VALUE,
+    (HUGE, ", order 7: release -> relaxed"): KNOWN_BY_VALUE,
+    (HUGE, ", order 4: acquire -> relaxed"): "survives: it is for messages about mistakes, and no model makes any",
+    (HUGE, ", order 5: acq_rel -> relaxed"): "survives, and may: who gives a block has found it, which acquired; of two, one is told by the CAS",
+    (ARENA, ", order 1: acquire -> relaxed"): OPENERS,
+    (ARENA, ", order 3: acquire -> relaxed"): OPENERS,
+    (ARENA, ", order 4: acquire -> relaxed"): OPENERS,
+    (ARENA, ", order 6: acquire -> relaxed"): OPENERS,
     (DESCRIPTORS, ", order 1: release -> relaxed"): NOT_LATE,
     (DESCRIPTORS, ", order 4: release -> relaxed"): NOT_LATE,
     (DESCRIPTORS, "each, order 4: acquire -> relaxed"): NOT_LATE,

@@ -1,12 +1,12 @@
 # test — builds what the tests need and runs them with ctest, whose own closing lines are what is printed last.
 #
 # A test lives in one or more presets: everything in release, models in model, and the white-box tests under the
-# sanitizers and with all assertions again (asan is for undefined behaviour too). ubsan, clang and aarch64 run when they
-# are asked for.
+# sanitizers and with all assertions again (asan is for undefined behaviour too). fuzz and coverage run when a test of theirs
+# is chosen, ubsan, clang and aarch64 when they are asked for.
 
 door_test() {
   only_list=
-  presets="release model asan tsan"
+  presets=
   while [ $# -gt 0 ]; do
     case $1 in
       --list) only_list=yes; shift ;;
@@ -17,8 +17,9 @@ door_test() {
       *) break ;;
     esac
   done
+  [ -n "$presets" ] || presets="release model asan tsan$(presets_of_suites "$@")"
   for preset in $presets; do
-    known="dev release asan ubsan tsan model fuzz clang aarch64"
+    known="dev release asan ubsan tsan model fuzz coverage clang aarch64"
     case " $known " in *" $preset "*) ;; *) fail 2 "no preset '$preset'$(nearest "$preset" $known)" ;; esac
   done
 
@@ -78,6 +79,17 @@ EOF
   fi
 }
 
+# presets_of_suites NAME…: what else has tests of these names.
+presets_of_suites() {
+  for name in "$@"; do
+    case $name in
+      proof) echo " fuzz coverage" ;;
+      proof.coverage) echo " coverage" ;;
+      fuzz | fuzz.*) echo " fuzz" ;;
+    esac
+  done | tr ' ' '\n' | LC_ALL=C sort -u -r | tr '\n' ' '
+}
+
 # packages_of_suites NAME…: what the suites of these tests need; no name, a heap or a requirement may mean any suite.
 packages_of_suites() {
   case " $* " in "  " | *" @"* | *" req-"*) set -- python $(cd "$root/test" && ls) ;; esac
@@ -113,8 +125,17 @@ targets_of() {
   printf '%s\n' $targets | LC_ALL=C sort -u
 }
 
-# choose_tests LISTING NAME…: the lines of the listing that a NAME means. A NAME is a suite, a test, a test on all heaps
-# (without @heap), all tests of a heap (@heap), or a requirement (req-N). One that means nothing is an error.
+# with_label LISTING LABEL: the tests that carry it, in the presets of the listing.
+with_label() {
+  for preset in $(sed 's/ .*//' "$1" | uniq); do
+    [ ! -f "$root/build/$preset/CTestTestfile.cmake" ] || (cd "$root/build/$preset" && ctest -N -L "^$2\$") |
+      sed -n "s/^ *Test *#[0-9]*: \([^ ]*\).*/$preset \1/p"
+  done
+}
+
+# choose_tests LISTING NAME…: the lines of the listing that a NAME means. A NAME is a suite, with what carries its label
+# elsewhere, a test, a test on all heaps (without @heap), all tests of a heap (@heap), or a requirement (req-N). One that means
+# nothing is an error.
 choose_tests() {
   listing=$1
   shift
@@ -127,15 +148,17 @@ choose_tests() {
   for name in "$@"; do
     found=
     case $name in
-      req-[0-9]*)
-        found=$(for preset in $(sed 's/ .*//' "$listing" | uniq); do
-          (cd "$root/build/$preset" && ctest -N -L "^$name\$") | sed -n "s/^ *Test *#[0-9]*: \([^ ]*\).*/$preset \1/p"
-        done)
-        ;;
+      req-[0-9]*) found=$(with_label "$listing" "$name") ;;
       *)
         found=$(awk -v name="$name" '
           { test = $2; suite = test; sub(/\..*/, "", suite); bare = test; sub(/@.*/, "", bare); heap = substr(test, length(bare) + 1) }
           name == test || name == suite || name == bare || name == heap' "$listing")
+        case $name in
+          *[!a-z_]*) ;;
+          *) found="$found
+$(with_label "$listing" "$name" | grep -xFf "$listing" || true)" ;;
+        esac
+        found=$(printf '%s' "$found" | sed '/^$/d')
         ;;
     esac
     if [ -z "$found" ]; then

@@ -181,7 +181,7 @@ bool arena::open_extra(unsigned n, site s) noexcept {
     std::byte* const base = at_address(align_up(address(raw), grain_size));
     const unsigned grains = unsigned(bytes >> grain_shift);
     k.mapping.set(raw);
-    k.grains.set(grains);
+    k.grains.store(grains, order::relaxed);
     k.dirty.store(0, order::relaxed);
     k.site.store(s, order::relaxed);
     bind_to(s, base, bytes);
@@ -194,10 +194,20 @@ bool arena::open_extra(unsigned n, site s) noexcept {
   return false;
 }
 
+unsigned arena::try_take_extra(chunk_number c) noexcept {
+  mem::chunk& k = chunks_[c];
+  if (!ready(c)) return 0;
+  const unsigned n = k.grains.load(order::relaxed);
+  if (!k.taken.try_take_at(0, n)) return 0;
+  if (k.grains.load(order::relaxed) == n) return n;
+  static_cast<void>(k.taken.give(0, n));  // closed in between, and its number opened again with more grains
+  return 0;
+}
+
 bool arena::close_extra(chunk_number c) noexcept {
   mem::chunk& k = chunks_[c];
   std::byte* const base = k.base.load(order::relaxed);
-  const unsigned grains = k.grains.get();
+  const unsigned grains = k.grains.load(order::relaxed);
   for (unsigned i = 0; i < grains; ++i)
     if (map_.find(address(base) + i * grain_size) != 0) map_.store(address(base) + i * grain_size, 0);
   if (os::unmap(k.mapping.get(), (grains + 1) * grain_size)) {

@@ -56,13 +56,22 @@ struct alignas(cache_line) chunk {
   //   order       relaxed: it decides what is tried first, never whether something is found
   atomic<page_kind> kind;
   // ---- extra chunks only; null and 0 in the main arena
-  atomic<std::byte*> base;      // of its grains, once they are there
-  plain<std::byte*> mapping;    // what was mapped for it, one grain longer than its grains, to align them
-  plain<std::uint32_t> grains;  // both written by who opens it, who alone may close it, or who has taken its grains
-  atomic<std::uint32_t> next;   // link in the stack of closed numbers: the chunk number + 1
+  atomic<std::byte*> base;  // of its grains, once they are there
+  plain<std::byte*>
+      mapping;  // what was mapped for it, one grain longer than its grains, to align them: written by who
+                // opens it, read by who closes it
+  // grains — how many it has.
+  //   written by  who opens it
+  //   read by     who closes it, and before that by all who would like to: try_take_extra
+  //   order       relaxed: who has taken them all reads what their opener wrote, after run-give
+  //   ABA         a number is closed and opened anew, with fewer or more: hence the second look
+  atomic<std::uint32_t> grains;
+  atomic<std::uint32_t> next;  // link in the stack of closed numbers: the chunk number + 1
 };
 
+#if !defined(POLDER_MODEL)
 static_assert(sizeof(chunk) == cache_line);
+#endif
 
 class arena {
  public:
@@ -136,6 +145,9 @@ class arena {
 
   // The system has refused huge pages once, so nobody need ask again.
   bool no_huge_pages() const { return no_huge_pages_.load(order::relaxed); }
+
+  // All grains of an extra chunk, if it has any and nobody has one: how many, the caller's now; else 0.
+  unsigned try_take_extra(chunk_number c) noexcept;
 
   // Gives the address space of an extra chunk back, all of whose grains the caller has taken. Its number is used again.
   // False: the system refuses; the chunk is as it was, and its grains are still the caller's.

@@ -4,9 +4,14 @@
 
 #include <polder/base/check.hpp>
 #include <polder/os/timeline.hpp>
+#include <polder/sync/noted.hpp>
 
 namespace polder::mem {
 namespace {
+
+constexpr std::uint64_t summary_bit(chunk_number c) { return std::uint64_t{1} << c % 64; }
+
+std::uint64_t dirty_and_free(const chunk& k) { return k.dirty.load(order::relaxed) & ~k.taken.taken(); }
 
 constexpr unsigned scale_of(unsigned n) { return n <= 1 ? 0 : floor_log2(n - 1) + 1; }  // 2^scale >= n
 
@@ -99,7 +104,7 @@ bool grain_pool::too_much_spare() const noexcept {
 POLDER_ALWAYS_INLINE bool grain_pool::free_part(chunk_number c, unsigned at, unsigned n, bool dirty) noexcept {
   chunk& k = arena_.chunk(c);
   if (!k.taken.give(at, n)) return false;
-  if (dirty) note_dirty(c);
+  if (dirty) note(arena_.summary(c), summary_bit(c));
   if (c < arena_.main_chunks()) {
     note_free(c, no_site);
     if (const site s = k.site.load(order::relaxed)) note_free(c, s);
@@ -190,23 +195,13 @@ grain grain_pool::take_dirty(unsigned n, want w, chunk_number& hint, site s) noe
       return true;
     }
     chunk& k = arena_.chunk(c);
-    if ((k.dirty.load(order::relaxed) & ~k.taken.taken()) == 0) {
-      // Nothing here: say so, then look once more, because a giver may have found the bit still set.
-      // Store-load on both sides: either the giver sees the bit cleared, or we see its grain.
-      arena_.summary(c).fetch_and(~(std::uint64_t{1} << c % 64), order::relaxed);
-      fence(order::seq_cst);  // sync: dirty-or-noted
-      if ((k.dirty.load(order::relaxed) & ~k.taken.taken()) != 0) note_dirty(c);
+    if (dirty_and_free(k) == 0) {
+      forget(arena_.summary(c), summary_bit(c), [&k] { return dirty_and_free(k) != 0; });
     }
     return false;
   };
   if (!for_each_dirty_chunk(hint, try_chunk) && hint != 0) for_each_dirty_chunk(0, try_chunk);
   return found;
-}
-
-void grain_pool::note_dirty(chunk_number c) noexcept {
-  fence(order::seq_cst);  // sync: dirty-or-noted: the grain was given before; see take_dirty
-  const std::uint64_t bit = std::uint64_t{1} << c % 64;
-  if ((arena_.summary(c).load(order::relaxed) & bit) == 0) arena_.summary(c).fetch_or(bit, order::relaxed);
 }
 
 grain_pool::run grain_pool::take(unsigned n, chunk_number& hint, site s) noexcept {
@@ -438,9 +433,8 @@ void grain_pool::release_extra_chunks() noexcept {
   const chunk_number first = arena_.main_chunks();
   for (chunk_number c = first; c < first + arena_.extra_open(); ++c) {
     chunk& k = arena_.chunk(c);
-    if (!arena_.ready(c)) continue;
-    const unsigned n = k.grains.get();
-    if (!k.taken.try_take_at(0, n)) continue;
+    const unsigned n = arena_.try_take_extra(c);
+    if (n == 0) continue;
     const std::uint64_t dirty = k.dirty.load(order::relaxed) & ones(0, n);
     k.dirty.store(0, order::relaxed);  // before the number may be another chunk's
     if (arena_.close_extra(c)) {
@@ -450,7 +444,7 @@ void grain_pool::release_extra_chunks() noexcept {
     }
     k.dirty.store(dirty, order::relaxed);
     static_cast<void>(k.taken.give(0, n));
-    note_dirty(c);
+    note(arena_.summary(c), summary_bit(c));
   }
 }
 

@@ -84,6 +84,12 @@ class grain_pool {
   };
   counts count() const noexcept;  // a snapshot that may be torn
 
+#if POLDER_CHECK_LEVEL >= 2
+  // For tests, while nobody takes or gives: traps if the counts are not those of the bits, a grain is in use and dirty, or
+  // dirty grains are not to be found.
+  void validate() const noexcept;
+#endif
+
  private:
   enum class want { dirty, dirty_in_part, fitting, any };
   bool suits(chunk_number c, site s) const noexcept {
@@ -105,7 +111,6 @@ class grain_pool {
   grain take_dirty(unsigned n, want w, chunk_number& hint, site s) noexcept;
   void count_change(std::int64_t taken, std::int64_t dirty) noexcept;
   bool too_much_spare() const noexcept;
-  void note_dirty(chunk_number c) noexcept;
   void note_free(chunk_number c, site s) noexcept;
   std::size_t purge_chunk(chunk_number c, const purge_options& o) noexcept;
   template <class F>

@@ -1,5 +1,6 @@
 #include <polder/mem/huge_blocks.hpp>
 
+#include <polder/base/align.hpp>
 #include <polder/os/pages.hpp>
 #include <polder/os/probe.hpp>
 

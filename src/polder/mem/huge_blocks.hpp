@@ -72,6 +72,11 @@ class huge_blocks {
   static constexpr std::size_t huge_page = 2 * MiB;
   static constexpr std::size_t worth_huge_pages = 4 * MiB;
 
+#if POLDER_CHECK_LEVEL >= 2
+  // For tests, while nobody takes or gives: traps if a number is not in exactly one place, or what is known of one is not so.
+  void validate() const noexcept;
+#endif
+
   std::size_t live_bytes() const noexcept { return live_.load(order::relaxed); }
   std::size_t peak_bytes() const noexcept { return peak_.load(order::relaxed); }  // live ones
   std::size_t cached_bytes() const noexcept { return cached_.load(order::relaxed); }

@@ -9,10 +9,10 @@
 #include <array>
 #include <cstdint>
 
-#include <polder/base/align.hpp>
 #include <polder/mem/geometry.hpp>
-#include <polder/os/pages.hpp>
+#include <polder/mem/zeroed.hpp>
 #include <polder/sync/atomic.hpp>
+#include <polder/sync/install_once.hpp>
 
 namespace polder::mem {
 
@@ -29,11 +29,11 @@ class radix_map {
   // 0 where nothing was stored.
   std::uint32_t find(std::uintptr_t a) const noexcept {
     if (a >> address_bits != 0) return 0;
-    const middle* m = root_[a >> (grain_shift + 30)].load(order::acquire);  // sync: radix-node
+    const middle* m = root_[a >> (grain_shift + 30)].load(order::acquire);  // sync: installed
     if (!m) return 0;
-    const lower* l = (*m)[index(a, 20)].load(order::acquire);  // sync: radix-node
+    const lower* l = (*m)[index(a, 20)].load(order::acquire);  // sync: installed
     if (!l) return 0;
-    const leaf* f = (*l)[index(a, 10)].load(order::acquire);  // sync: radix-node
+    const leaf* f = (*l)[index(a, 10)].load(order::acquire);  // sync: installed
     return f ? (*f)[index(a, 0)].load(order::acquire) : 0;    // sync: radix-value
   }
 
@@ -59,20 +59,14 @@ class radix_map {
 
   template <class Node>
   static Node* install(atomic<Node*>& slot) noexcept {
-    Node* node = slot.load(order::acquire);  // sync: radix-node
-    if (node) return node;
-    const std::size_t bytes = align_up(sizeof(Node), os::page_size());
-    auto* fresh = static_cast<Node*>(os::map(bytes));  // zeroes are an empty node
-    if (!fresh) return nullptr;
-    if (slot.cas(node, fresh, order::acq_rel, order::acquire)) return fresh;  // sync: radix-node
-    os::unmap(fresh, bytes);
-    return node;
+    return install_once(
+        slot, [] { return zeroed::make<Node>(1); }, [](Node* n) { zeroed::discard(n, 1); });
   }
 
   // root_, and every slot below it
   //   written by  whoever stores an address there first; never cleared
   //   read by     anyone who looks a pointer up
-  //   order       radix-node: the release of the installing CAS publishes the zeroed node
+  //   order       installed: the nodes
   //               radix-value: what the value stands for was written before it was stored
   //   ABA         no: a slot changes once
   atomic<middle*>* root_;

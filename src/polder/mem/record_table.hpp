@@ -8,9 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <polder/base/align.hpp>
-#include <polder/os/pages.hpp>
+#include <polder/mem/zeroed.hpp>
 #include <polder/sync/atomic.hpp>
+#include <polder/sync/install_once.hpp>
 
 namespace polder::mem {
 
@@ -24,40 +24,36 @@ class record_table {
       : directory_(reinterpret_cast<atomic<Record*>*>(directory)) {}
 
   Record& at(std::uint32_t number) const noexcept {
-    return directory_[number / per_table].load(order::acquire)[number % per_table];  // sync: record-table
+    return directory_[number / per_table].load(order::acquire)[number % per_table];  // sync: installed
   }
 
-  std::uint32_t made() const noexcept { return made_.load(order::acquire); }  // sync: record-table
+  std::uint32_t made() const noexcept { return made_.load(order::acquire); }  // sync: record-counted
 
   // A number that nobody had before; 0: all are in use, or the system refuses.
   std::uint32_t add() noexcept {
     std::uint32_t number = made_.load(order::relaxed);
     do {
       if (number + 1 >= std::uint64_t{per_table} * tables) return 0;
-      atomic<Record*>& slot = directory_[(number + 1) / per_table];
-      Record* known = slot.load(order::acquire);  // sync: record-table
-      if (!known) {
-        const std::size_t bytes = align_up(per_table * sizeof(Record), os::page_size());
-        auto* fresh = static_cast<Record*>(os::map(bytes));
-        if (!fresh) return 0;
-        if (!slot.cas(known, fresh, order::acq_rel, order::acquire)) os::unmap(fresh, bytes);  // sync: record-table
-      }
-    } while (!made_.cas(number, number + 1, order::release, order::relaxed));  // sync: record-table
+      const Record* const table = install_once(
+          directory_[(number + 1) / per_table], [] { return zeroed::make<Record>(per_table); },
+          [](Record* fresh) { zeroed::discard(fresh, per_table); });
+      if (!table) return 0;
+    } while (!made_.cas(number, number + 1, order::release, order::relaxed));  // sync: record-counted
     return number + 1;
   }
 
   // Bytes mapped for tables.
   std::size_t bytes() const noexcept {
     const std::uint32_t n = made();
-    return n == 0 ? 0 : (n / per_table + 1) * align_up(per_table * sizeof(Record), os::page_size());
+    return n == 0 ? 0 : (n / per_table + 1) * zeroed::bytes<Record>(per_table);
   }
 
  private:
   // directory_ — the tables.
   //   written by  whoever needs the first number of one, by CAS; never cleared
   //   read by     anyone who has a number
-  //   order       record-table: the installing CAS publishes the zeroed table, and so does the count, to those who
-  //                 walk all numbers
+  //   order       installed: the tables
+  //               record-counted: who reads the count, to walk all numbers, finds their tables
   //   ABA         no: a slot changes once, the count only grows
   atomic<Record*>* directory_;
   atomic<std::uint32_t> made_;

@@ -47,6 +47,9 @@ class inbox {
     return head_.exchange(nullptr, order::acquire);  // sync: inbox-post
   }
 
+  // The block posted last. For tests: nobody may post or take meanwhile.
+  [[nodiscard]] const Block* waiting() const noexcept { return head_.load(order::relaxed); }
+
   // Relaxed: who must not miss a post puts a fence before it (gate::settle).
   [[nodiscard]] bool empty() const noexcept { return head_.load(order::relaxed) == nullptr; }
 

@@ -79,6 +79,17 @@ class core {
   const options& effective_options() const noexcept { return options_; }
   void after_fork_child(lab* own) noexcept;
 
+#if POLDER_CHECK_LEVEL >= 2
+  // For tests: looks at every structure, and traps where one is not as it should be. No thread is inside or comes meanwhile;
+  // while the heap's own thread runs, nothing is looked at.
+  struct census {
+    std::size_t blocks = 0;  // of size classes, that users have
+    std::uint32_t adrift =
+        0;  // LABs without a thread that nobody will find: none, unless a test claimed one by its door
+  };
+  census validate() const noexcept;
+#endif
+
  private:
   // The heap's front: this object, then directories that are large, zeroed, and touched only where they are used.
   struct front;
@@ -190,6 +201,21 @@ class core {
   }
   bool has_something_to_give() const noexcept;
 
+#if POLDER_CHECK_LEVEL >= 2
+  // Blocks of its spans that are outside; the same in one.
+  std::size_t validate(const lab& l) const noexcept;
+  std::size_t validate(const mem::span& s) const noexcept;
+  // Blocks on their way home from it, or to it.
+  std::size_t validate_posts(const lab& l) const noexcept;
+  std::uint32_t validate_idle() const noexcept;
+  struct found {
+    std::size_t grains = 0, spans = 0;  // that words tell of
+  };
+  found validate_words() const noexcept;
+  template <class F>
+  void for_each_lab(F f) const noexcept;
+#endif
+
   options options_;
   mem::secret secret_;
   bool heavy_fences_;  // membarrier works: LABs of idle threads can be claimed
@@ -209,7 +235,7 @@ class core {
   mem::span none_;  // stands for "no hot span": it never has a free block
 
   // lab_blocks_ — LABs, a grain of them at a time, never given back.
-  //   order  lab-made: the installing CAS publishes zeroed LABs
+  //   order  installed: zeroed LABs
   //          lab-counted (labs_): who counts a LAB has its grain; who reads the count finds it
   atomic<lab*>* lab_blocks_;
   alignas(false_sharing_range) atomic<std::uint32_t> labs_{0};  // made so far

@@ -9,6 +9,7 @@
 #include <polder/os/pages.hpp>
 #include <polder/os/probe.hpp>
 #include <polder/os/thread_name.hpp>
+#include <polder/sync/install_once.hpp>
 
 namespace polder::heap {
 
@@ -61,26 +62,28 @@ core::core(const mem::arena::reservation& r, const options& o) noexcept
 }
 
 lab& core::lab_at(mem::lab_number n) const noexcept {
-  return lab_blocks_[n / labs_per_grain].load(order::acquire)[n % labs_per_grain];  // sync: lab-made
+  return lab_blocks_[n / labs_per_grain].load(order::acquire)[n % labs_per_grain];  // sync: installed
 }
 
 lab* core::make_lab(mem::site s, std::uint32_t thread) noexcept {
-  mem::lab_number number = labs_.load(order::relaxed);
-  do {
-    if (number + 1 >= max_labs) return nullptr;
-    atomic<lab*>& slot = lab_blocks_[(number + 1) / labs_per_grain];
-    lab* known = slot.load(order::acquire);  // sync: lab-made
-    if (known) continue;
+  const auto make = [&]() -> lab* {
     mem::chunk_number anywhere = 0;
     const mem::grain_pool::run r = grains_.take(1, anywhere, s);
     if (r.first == 0) return nullptr;
-    auto* const fresh = reinterpret_cast<lab*>(arena_.address_of(r.first));
-    if (!r.zero) __builtin_memset(static_cast<void*>(fresh), 0, mem::grain_size);
+    std::byte* const fresh = arena_.address_of(r.first);
+    if (!r.zero) __builtin_memset(fresh, 0, mem::grain_size);
     arena_.words()[r.first].store(mem::word::metadata, order::relaxed);
-    if (!slot.cas(known, fresh, order::acq_rel, order::acquire)) {  // sync: lab-made
-      arena_.words()[r.first].store(0, order::relaxed);
-      static_cast<void>(grains_.give(r.first, 1));
-    }
+    return reinterpret_cast<lab*>(fresh);
+  };
+  const auto discard = [&](lab* fresh) {
+    const mem::grain g = arena_.find(address(fresh));
+    arena_.words()[g].store(0, order::relaxed);
+    static_cast<void>(grains_.give(g, 1));
+  };
+  mem::lab_number number = labs_.load(order::relaxed);
+  do {
+    if (number + 1 >= max_labs) return nullptr;
+    if (!install_once(lab_blocks_[(number + 1) / labs_per_grain], make, discard)) return nullptr;
   } while (!labs_.cas(number, number + 1, order::release, order::relaxed));  // sync: lab-counted
   grains_.expect(++number);
   lab& l = lab_at(number);

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstdint>
 
+#include <polder/base/check.hpp>
 #include <polder/heap/polder/links.hpp>
 #include <polder/mem/block.hpp>
 #include <polder/mem/signposts.hpp>
@@ -78,6 +79,33 @@ class outbox {
   }
 
   bool empty() const { return used_ == 0; }
+
+#if POLDER_CHECK_LEVEL >= 2
+  // Traps if a list is not what is noted of it. size_of(block) is its class's. How many blocks there are.
+  template <class SizeOf>
+  std::size_t validate(mem::secret s, SizeOf&& size_of) const {
+    std::size_t blocks = 0, held = 0;
+    for (unsigned slot = 0; slot != slots; ++slot) {
+      const list& l = lists_[slot];
+      must((used_ >> slot & 1) == (l.owner != 0));
+      if (l.owner == 0) continue;
+      must(l.owner % slots == slot && l.count < max_blocks && l.bytes < max_bytes);
+      std::uint32_t count = 0, bytes = 0, smallest = ~std::uint32_t{0};
+      const mem::block* last = nullptr;
+      for (const mem::block* b = l.first; b != nullptr; last = b, b = b->link) {
+        must(++count <= l.count && b->looks_free(s));
+        const std::uint32_t size = size_of(b);
+        bytes += size;
+        if (size < smallest) smallest = size;
+      }
+      must(count == l.count && bytes == l.bytes && smallest == l.smallest && last == l.last);
+      blocks += count;
+      held += bytes;
+    }
+    must(held == held_ && held <= max_held);
+    return blocks;
+  }
+#endif
 
  private:
   static bool full(const list& l) { return l.bytes >= max_bytes || l.count >= max_blocks; }

@@ -23,6 +23,7 @@
 #include <polder/base/config.hpp>
 #include <polder/heap/info.hpp>
 #include <polder/heap/polder/core.hpp>
+#include <polder/sync/install_once.hpp>
 
 namespace polder::heap {
 
@@ -126,15 +127,15 @@ class polder_heap {
     return with_lab<void*>([&](core& c, lab& l) { return c.allocate_aligned(l, alignment, n); });
   }
   void deallocate_aligned_sized(void* p, std::size_t alignment, std::size_t n) noexcept {
-    if (core* const c = core_.load(order::acquire)) c->check_aligned_size(p, alignment, n);  // sync: heap-made
+    if (core* const c = core_.load(order::acquire)) c->check_aligned_size(p, alignment, n);  // sync: installed
     deallocate(p);
   }
   std::size_t usable_size(const void* p) const noexcept {
-    core* const c = core_.load(order::acquire);  // sync: heap-made
+    core* const c = core_.load(order::acquire);  // sync: installed
     return c ? c->usable_size(p) : 0;
   }
   bool owns(const void* p) const noexcept {
-    core* const c = core_.load(order::acquire);  // sync: heap-made
+    core* const c = core_.load(order::acquire);  // sync: installed
     return c && c->owns(p);
   }
   std::size_t allocate_batch(std::size_t n, std::size_t count, void** out) noexcept {
@@ -168,7 +169,7 @@ class polder_heap {
     return bytes;
   }
   statistics read_statistics() const noexcept {
-    core* const c = core_.load(order::acquire);  // sync: heap-made
+    core* const c = core_.load(order::acquire);  // sync: installed
     return c ? c->read_statistics() : statistics{};
   }
   // In a handler of SIGSEGV: true if the fault was in a guarded block's pages, of which one line has told then.
@@ -196,9 +197,16 @@ class polder_heap {
   }
 
   const options& effective_options() const noexcept {
-    core* const c = core_.load(order::acquire);  // sync: heap-made
+    core* const c = core_.load(order::acquire);  // sync: installed
     return c ? c->effective_options() : Host::configured();
   }
+
+#if POLDER_CHECK_LEVEL >= 2
+  core::census validate() const noexcept {
+    core* const c = core_.load(order::acquire);  // sync: installed
+    return c ? c->validate() : core::census{};
+  }
+#endif
 
   // The calling thread gives its LAB up; it may come back. If it was torn out of an operation, by cancellation or pthread_exit in
   // a handler, the LAB is as that left it: nobody may have it, as if the thread had been killed there.
@@ -208,14 +216,14 @@ class polder_heap {
     here() = nobody();
     signal_fence();
     if (l->door.active()) return;
-    core_.load(order::acquire)->release_lab(*l);  // sync: heap-made
+    core_.load(order::acquire)->release_lab(*l);  // sync: installed
   }
 
   // Nothing is locked, so there is nothing to do before a fork, or after it in the parent.
   void before_fork() noexcept {}
   void after_fork_parent() noexcept {}
   void after_fork_child() noexcept {
-    if (core* const c = core_.load(order::acquire)) c->after_fork_child(here());  // sync: heap-made
+    if (core* const c = core_.load(order::acquire)) c->after_fork_child(here());  // sync: installed
   }
 
  private:
@@ -223,17 +231,16 @@ class polder_heap {
   static lab* nobody() noexcept { return &Host::template nobody<lab>; }
 
   core* shared() noexcept {
-    core* known = core_.load(order::acquire);  // sync: heap-made
-    if (known) [[likely]]
-      return known;
-    core* const fresh = core::create(Host::configured());
-    if (!fresh) return nullptr;
-    if (core_.cas(known, fresh, order::acq_rel, order::acquire)) {  // sync: heap-made
+    core* mine = nullptr;
+    core* const c = install_once(
+        core_, [&] { return mine = core::create(Host::configured()); },
+        [&](core* fresh) {
+          fresh->abandon();
+          mine = nullptr;
+        });
+    if (mine) [[unlikely]]
       Host::installed();
-      return fresh;
-    }
-    fresh->abandon();
-    return known;
+    return c;
   }
 
   // f(core), and a trim if that asks for one. False: there is no heap.
@@ -393,7 +400,7 @@ class polder_heap {
   template <class Size>
   POLDER_NOINLINE static void deallocate_outside(void* p, polder_heap& self, Size size) noexcept {
     if (p == nullptr) return;
-    if (core* const c = self.core_.load(order::acquire)) size.check(*c, p);  // sync: heap-made
+    if (core* const c = self.core_.load(order::acquire)) size.check(*c, p);  // sync: installed
     if (lab* const l = self.come_in()) {
       self.core_.load(order::relaxed)->deallocate(*l, p);
       l->door.exit();
@@ -418,7 +425,7 @@ class polder_heap {
   // core_ — the heap, once it is made.
   //   written by  the first thread that allocates; two may race, the loser gives its reservation back
   //   read by     every slow path
-  //   order       heap-made: the release publishes the tables; who is inside a LAB has acquired them with it
+  //   order       installed: the tables; who is inside a LAB has acquired them with it
   atomic<core*> core_;
 };
 

@@ -1,0 +1,208 @@
+// What the slow paths do where something is wrong: mistakes of users, memory that cannot be had. What the messages say is
+// test/misuse's; that nothing but abort() ends them is tested here, where coverage is counted.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <iterator>
+#include <thread>
+#include <vector>
+
+#include <polder/heap/polder/served_test.hpp>
+#include <polder/os/forked_test.hpp>
+#include <polder/os/lacks_test.hpp>
+
+namespace polder::heap {
+namespace {
+
+constexpr os::ending aborted{.status = -1, .signal = SIGABRT};
+
+// In a child, as it would be noticed: by abort().
+template <class F>
+os::ending mistaken(F f) {
+  return os::forked([&] {
+    ::close(STDERR_FILENO);
+    f();
+    return 0;
+  });
+}
+
+std::byte* at(void* p, std::ptrdiff_t offset) { return static_cast<std::byte*>(p) + offset; }
+
+// ---- mistakes --------------------------------------------------------------------------------------------------------
+
+TEST(mistake, a_free_of_what_is_no_block) {
+  served h;
+  int here = 0;
+  void* const small = h.allocate(48);
+  void* const large = h.allocate(200 * KiB);
+  void* const huge = h.allocate(40 * MiB);
+  std::byte* const span = at_address(align_down(address(small), mem::grain_size));
+  const struct {
+    const char* what;
+    void* p;
+  } all[] = {
+      {"of no heap", &here},
+      {"between two blocks", at(small, 16)},
+      {"at an odd address", at(small, 1)},
+      {"behind the last block of a span", span + classes::usable_bytes[mem::size_class::stepped::of(48)]},
+      {"inside a large block", at(large, 64)},
+      {"inside a large block, odd", at(large, 1)},
+      {"in the grains of a large block", at(large, 2 * mem::grain_size)},
+      {"inside a huge block", at(huge, 64)},
+      {"inside a huge block, odd", at(huge, 1)},
+      {"where nothing was ever", h.own().base + h.own().arena_bytes - mem::grain_size},
+  };
+  for (const auto& one : all) {
+    EXPECT_EQ(aborted, mistaken([&] { h.free(one.p); })) << one.what;
+    EXPECT_EQ(aborted, mistaken([&] { static_cast<void>(h.heap.usable_size(one.p)); })) << one.what;
+    EXPECT_EQ(aborted, mistaken([&] { static_cast<void>(h.heap.reallocate(one.p, 100'000)); })) << one.what;
+  }
+}
+
+TEST(mistake, a_block_freed_twice) {
+  served h;
+  for (const std::size_t n : {std::size_t{48}, 20 * KiB, 200 * KiB, 40 * MiB}) {
+    void* const p = h.allocate(n);
+    EXPECT_EQ(aborted, mistaken([&] { h.free(p), h.free(p); })) << n;
+    EXPECT_EQ(aborted, mistaken([&] { h.in_a_thread([&] { h.free(p), h.free(p); }); })) << n;
+    EXPECT_EQ(aborted, mistaken([&] {
+                h.heap.leave_thread();
+                test_host::gone = true;
+                h.free(p), h.free(p);
+              }))
+        << n;
+  }
+}
+
+TEST(mistake, a_size_that_was_never_asked_for) {
+  served h;
+  const struct {
+    std::size_t asked, freed_with;
+  } all[] = {{100, 200},         {100, 10},         {20 * KiB, 3 * KiB}, {200 * KiB, 300 * KiB},
+             {200 * KiB, 1'000}, {40 * MiB, 1'000}, {40 * MiB, 80 * MiB}};
+  for (const auto& [asked, freed_with] : all) {
+    void* const p = h.allocate(asked);
+    EXPECT_EQ(aborted, mistaken([&] { h.heap.deallocate_sized(p, freed_with); })) << asked << ' ' << freed_with;
+    EXPECT_EQ(os::fine, mistaken([&] { h.heap.deallocate_sized(p, asked); })) << asked;
+    EXPECT_EQ(os::fine, mistaken([&] { h.heap.deallocate_aligned_sized(p, 16, asked); })) << asked;
+    EXPECT_EQ(aborted, mistaken([&] { h.heap.deallocate_aligned_sized(p, 16, 100 * MiB); })) << asked;
+    EXPECT_EQ(aborted, mistaken([&] { h.heap.deallocate_aligned_sized(p, GiB, asked); })) << asked;
+  }
+}
+
+TEST(mistake, a_free_block_that_was_written_to) {
+  served h;
+  h.allocate(20 * KiB);  // of a class that the fast path does not serve
+  EXPECT_EQ(aborted, mistaken([&] {
+              void* const p = h.allocate(20 * KiB);
+              h.free(p);
+              std::memset(p, 1, 16);
+              h.allocate(20 * KiB);
+            }));
+  EXPECT_EQ(aborted, mistaken([&] {  // on its way home
+              void* const p = h.allocate(48);
+              h.in_a_thread([&] { h.free(p); });
+              std::memset(p, 1, 16);
+              h.heap.trim(0);
+            }));
+}
+
+// ---- no memory -------------------------------------------------------------------------------------------------------
+
+std::size_t mapped() {
+  std::size_t pages = 0;
+  if (std::FILE* const f = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(f, "%zu", &pages) != 1) pages = 0;
+    std::fclose(f);
+  }
+  return pages * os::page_size();
+}
+
+bool leave_room(std::size_t bytes) {
+  rlimit some;
+  if (::getrlimit(RLIMIT_AS, &some) != 0) return false;
+  some.rlim_cur = mapped() + bytes;
+  return ::setrlimit(RLIMIT_AS, &some) == 0;
+}
+
+// Until not even the smallest can be had.
+void use_up(served& h) {
+  for (const std::size_t n : {32 * KiB, std::size_t{16}})
+    while (h.allocate(n) != nullptr) {
+    }
+}
+
+TEST(no_memory, a_block_that_shrinks_stays_where_it_is) {
+  if (const char* why = os::lacks_limits()) GTEST_SKIP() << why;
+  EXPECT_EQ(os::fine, os::forked([] {
+              served h({.arena_size = 4 * MiB, .decay_ms = 1'000'000});
+              void* const large = h.allocate(100 * KiB);
+              void* const huge = h.allocate(40 * MiB);
+              std::memset(large, 7, 100 * KiB);
+              if (!leave_room(0)) return 1;
+              use_up(h);
+              if (h.heap.reallocate(large, 100) != large || h.heap.reallocate(huge, 1'000) != huge) return 2;
+              if (*at(large, 99) != std::byte{7}) return 3;
+              if (h.heap.reallocate(large, 10 * MiB) != nullptr) return 4;
+              h.heap.deallocate_sized(huge, 1'000);  // which it is known to be by now
+              h.free(large);
+              return h.allocate(16) != nullptr ? 0 : 5;
+            }));
+}
+
+TEST(no_memory, where_the_arena_is_used_up_what_grows_gets_a_mapping) {
+  if (const char* why = os::lacks_limits()) GTEST_SKIP() << why;
+  EXPECT_EQ(os::fine, os::forked([] {
+              served h({.arena_size = 4 * MiB, .decay_ms = 1'000'000});
+              void* const p = h.allocate(40 * KiB);
+              h.free(h.allocate(40 * MiB));  // its record is there
+              h.heap.trim(0);
+              if (!leave_room(0)) return 1;
+              use_up(h);
+              // For no chunk of two grains and one to align them, and for a mapping of 125 KiB.
+              if (!leave_room(220 * KiB)) return 2;
+              void* const q = h.heap.reallocate(p, 100 * KiB);
+              if (q == nullptr || address(q) - address(h.own().base) < h.own().arena_bytes) return 3;
+              h.heap.deallocate_sized(q, 100 * KiB);
+              return 0;
+            }));
+}
+
+TEST(no_memory, none_for_the_heap_itself) {
+  if (const char* why = os::lacks_filters()) GTEST_SKIP() << why;
+  EXPECT_EQ(os::fine, os::forked([] {
+              served h({.arena_size = 64 * MiB});
+              if (!os::answer(SYS_mprotect, ENOMEM)) return 1;
+              return h.allocate(16) == nullptr && h.heap.owns(&h) == false ? 0 : 2;
+            }));
+}
+
+// ---- the heap's own thread ---------------------------------------------------------------------------------------------
+
+std::size_t threads() {
+  const std::filesystem::directory_iterator all("/proc/self/task");
+  return std::size_t(std::distance(begin(all), end(all)));
+}
+
+TEST(background, gives_back_what_was_freed_before_everybody_slept_and_ends) {
+  const std::size_t before = threads();
+  served h({.arena_size = GiB, .decay_ms = 20});
+  h.in_a_thread([&] {
+    std::vector<void*> held;
+    for (int i = 0; i != 64; ++i) held.push_back(std::memset(h.allocate(MiB), 1, MiB));
+    h.allocate(16);
+    h.in_a_thread([&] { h.allocate(16); });
+    for (void* p : held) h.free(p);
+  });
+  while (h.now().cached != 0 || threads() > before) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+}  // namespace
+}  // namespace polder::heap

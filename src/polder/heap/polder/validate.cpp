@@ -1,0 +1,147 @@
+// core: what must hold of every structure while no thread is inside (lab.hpp, mem/span.hpp, outbox.hpp).
+#include <polder/base/check.hpp>
+#include <polder/heap/polder/core.hpp>
+
+#if POLDER_CHECK_LEVEL >= 2
+
+namespace polder::heap {
+
+// Whether its structures are whole: nobody ended inside it, or stopped while holding it.
+static bool is_whole(const lab& l) noexcept {
+  return !l.door.active() && (l.door.state() == lab_state::idle || l.door.state() == lab_state::running);
+}
+
+template <class F>
+void core::for_each_lab(F f) const noexcept {
+  for (mem::lab_number n = 1; n <= labs_made(); ++n) f(lab_at(n), n);
+}
+
+core::census core::validate() const noexcept {
+  if (background_.runs()) return {};
+  std::size_t outside = 0, waiting = 0, owned = 0;
+  bool all_whole = true;
+  for_each_lab([&](const lab& l, mem::lab_number n) {
+    must(l.number == n && l.base == arena_.base() && l.secret == secret_);
+    all_whole = all_whole && is_whole(l);
+    if (!is_whole(l)) return;
+    outside += validate(l);
+    waiting += validate_posts(l);
+    owned += l.owned_count;
+  });
+  // Who stopped inside a LAB may have been at anything else, too.
+  if (!all_whole) return {};
+  huge_.validate();
+  grains_.validate();
+  const found in_words = validate_words();
+  must(in_words.grains == grains_.count().taken && in_words.spans == owned && waiting <= outside);
+  return {.blocks = outside - waiting, .adrift = validate_idle()};
+}
+
+std::size_t core::validate(const lab& l) const noexcept {
+  std::size_t outside = 0;
+  unsigned owned = 0, partial = 0, hot = 0;
+  mem::grain before = 0;
+  for (mem::grain g = l.owned; g != 0; before = g, g = arena_.spans()[g].next_owned) {
+    const mem::span& s = arena_.spans()[g];
+    const std::uint32_t w = arena_.words()[g].load(order::relaxed);
+    must(++owned <= l.owned_count && s.prev_owned == before);
+    must(mem::word::owner(w) == l.number && mem::word::cls(w) == s.cls && s.cls - 1u < classes::count);
+    must(mem::word::is_full(w) == (s.state == mem::span_state::full));
+    must((l.hot[s.cls] == &s) == (s.state == mem::span_state::hot));
+    partial += s.state == mem::span_state::partial;
+    hot += s.state == mem::span_state::hot;
+    outside += validate(s);
+  }
+  must(owned == l.owned_count);
+  for (unsigned c = 1; c <= classes::count; ++c) {
+    if (l.hot[c] != &none_) must(hot-- != 0 && l.hot[c]->cls == c);
+    before = 0;
+    for (mem::grain g = l.partial[c].first; g != 0; before = g, g = arena_.spans()[g].next) {
+      const mem::span& s = arena_.spans()[g];
+      must(partial-- != 0 && s.state == mem::span_state::partial && s.cls == c && s.prev == before);
+    }
+    must(l.partial[c].last == before);
+  }
+  must(hot == 0 && partial == 0);
+  for (unsigned i = 0; i != lab::direct_entries; ++i)
+    must(l.direct[i] == l.hot[mem::size_class::stepped::of(i * 16)]);
+  return outside;
+}
+
+std::size_t core::validate(const mem::span& s) const noexcept {
+  const std::uint32_t size = classes::block_size[s.cls];
+  must(s.block_size == size && s.multiplier == classes::multiplier[s.cls] &&
+       s.usable == classes::usable_bytes[s.cls]);
+  must(s.bumped <= s.usable && s.bumped % size == 0 && s.handed == mem::scaled(s.multiplier, s.bumped));
+  const std::byte* const start = arena_.address_of(number_of(s));
+  const std::uint32_t blocks = s.bumped / size;
+  std::uint32_t free = 0;
+  for (const mem::block* b = s.free; b != nullptr; b = b->link) {
+    const std::size_t offset = address(b) - address(start);
+    must(++free <= blocks && offset < s.bumped && offset % size == 0 && b->looks_free(secret_));
+  }
+  const std::uint32_t outside = s.used - (s.state == mem::span_state::hot);
+  must(free + outside == blocks);
+  switch (s.state) {
+    case mem::span_state::free: must(false); break;
+    case mem::span_state::hot: break;
+    case mem::span_state::partial: must(outside != 0 && (free != 0 || s.bumped < s.usable)); break;
+    case mem::span_state::full: must(free == 0 && s.bumped == s.usable); break;
+  }
+  return outside;
+}
+
+std::size_t core::validate_posts(const lab& l) const noexcept {
+  std::size_t blocks = l.out.validate(secret_, [this](const mem::block* b) {
+    return classes::block_size[mem::word::cls(arena_.words()[arena_.find(address(b))].load(order::relaxed))];
+  });
+  for (const mem::block* b = l.in.waiting(); b != nullptr; b = b->link) {
+    must(b->looks_free(secret_) &&
+         mem::word::owner(arena_.words()[arena_.find(address(b))].load(order::relaxed)) != 0);
+    ++blocks;
+  }
+  return blocks;
+}
+
+// A LAB without a thread is in one stack, of its site; nothing else is in any. How many are in none.
+std::uint32_t core::validate_idle() const noexcept {
+  std::uint32_t idle = 0, listed = 0;
+  for_each_lab([&](const lab& l, mem::lab_number) { idle += l.door.state() == lab_state::idle; });
+  const auto links = [this](std::uint32_t n) -> atomic<std::uint32_t>& { return lab_at(n).next_idle; };
+  for (unsigned s = 0; s != mem::sites; ++s) {
+    for (const index_stack* stack : {&idle_[s].full, &idle_[s].empty}) {
+      stack->walk(links, [&](std::uint32_t n) {
+        must(++listed <= idle && n <= labs_made());
+        must(lab_at(n).door.state() == lab_state::idle && lab_at(n).site == s);
+      });
+    }
+  }
+  return idle - listed;
+}
+
+core::found core::validate_words() const noexcept {
+  found f;
+  const auto look = [&](mem::chunk_number from, mem::chunk_number to) {
+    for (mem::grain g = from * mem::grains_per_chunk; g < to * mem::grains_per_chunk; ++g) {
+      if (!arena_.ready(mem::chunk_of(g))) continue;
+      const unsigned c = mem::word::cls(arena_.words()[g].load(order::relaxed));
+      if (c == 0) continue;
+      must(c <= classes::count || c == mem::word::large || c == mem::word::metadata);
+      const std::uint32_t n =
+          c == mem::word::large ? reinterpret_cast<const mem::large_run&>(arena_.spans()[g]).grains : 1;
+      for (mem::grain i = g; i != g + n; ++i) {
+        must((arena_.chunk(mem::chunk_of(i)).taken.taken() >> mem::position_in_chunk(i) & 1) != 0);
+        must(i == g || arena_.words()[i].load(order::relaxed) == 0);
+      }
+      f.grains += n;
+      f.spans += c <= classes::count;
+    }
+  };
+  look(0, arena_.main_open());
+  look(arena_.main_chunks(), arena_.main_chunks() + arena_.extra_open());
+  return f;
+}
+
+}  // namespace polder::heap
+
+#endif

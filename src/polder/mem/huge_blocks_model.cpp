@@ -1,0 +1,151 @@
+// huge_blocks under the model checker, over a kernel that gives the same addresses again at once: a block has one user, of
+// two frees one is told that it came too late, and at the end every mapping and every number is somewhere, once.
+#include <polder/mem/huge_blocks.cpp>
+
+#include "kernel.hpp"
+
+namespace {
+
+using polder::atomic;
+using polder::order;
+using polder::plain;
+using polder::mem::grain_shift;
+using polder::mem::huge_blocks;
+using polder::mem::radix_map;
+using polder::mem::zeroed;
+
+struct heap {
+  polder::model::kernel kernel;
+  std::byte* const root = reinterpret_cast<std::byte*>(zeroed::make<atomic<void*>>(1));
+  std::byte* const directory = reinterpret_cast<std::byte*>(zeroed::make<atomic<void*>>(1));
+  radix_map map{root};
+  huge_blocks huge{map, 4096, directory};
+  plain<int> contents[polder::model::kernel::granules + 1];
+
+  plain<int>& at(const std::byte* p) { return contents[polder::address(p) >> grain_shift]; }
+
+  std::byte* take() {
+    std::byte* const p = huge.take(1, 16).p;
+    POLDER_MODEL_CHECK(p != nullptr);
+    at(p).set(at(p).get() + 1);
+    return p;
+  }
+  bool give(const std::byte* p) {
+    const std::uint32_t number = huge.find(p);
+    return number != 0 && huge.give(number, p);
+  }
+  void give_mine(const std::byte* p) {
+    at(p).set(at(p).get() + 1);
+    POLDER_MODEL_CHECK(give(p));
+  }
+  void all_back() {
+    POLDER_MODEL_CHECK(huge.live_bytes() == 0);
+    huge.purge(true);
+    POLDER_MODEL_CHECK(huge.cached_bytes() == 0 && kernel.in_use() == 0);
+    zeroed::all_end();
+  }
+};
+
+struct two_users : rl::test_suite<two_users, 2>, heap {
+  void thread(unsigned) {
+    give_mine(take());
+    give_mine(take());
+  }
+  void after() { all_back(); }
+};
+
+struct user_and_purger : rl::test_suite<user_and_purger, 3>, heap {
+  void thread(unsigned self) {
+    if (self == 2) {
+      huge.purge(false);
+      huge.purge(false);
+      huge.purge(true);
+    } else {
+      give_mine(take());
+      if (self == 0) give_mine(take());
+    }
+  }
+  void after() { all_back(); }
+};
+
+struct two_frees : rl::test_suite<two_frees, 2>, heap {
+  plain<std::byte*> p;
+  plain<int> freed[2];
+  void before() { p.set(take()); }
+  void thread(unsigned self) { freed[self].set(give(p.get())); }
+  void after() {
+    POLDER_MODEL_CHECK(freed[0].get() + freed[1].get() == 1 && !give(p.get()));
+    all_back();
+  }
+};
+
+// A block goes from hand to hand by a word that orders nothing: all that its next user knows of it comes from the heap.
+template <bool Moved>
+struct handing_over : rl::test_suite<handing_over<Moved>, 2>, heap {
+  static constexpr std::size_t asked = Moved ? 2 * huge_blocks::shortest : 1;
+  atomic<std::byte*> handed{nullptr};
+
+  void receive() {
+    std::byte* const p = handed.exchange(nullptr, order::relaxed);
+    if (p == nullptr) return;
+    const std::uint32_t number = this->huge.find(p);
+    POLDER_MODEL_CHECK(number != 0 && this->huge.suits(number, asked) && this->huge.give(number, p));
+  }
+  void thread(unsigned self) {
+    if (self != 0) return receive();
+    this->give_mine(this->take());  // so that its number and its address are known already
+    std::byte* const p = this->huge.take(1, 16).p;
+    handed.store(Moved ? this->huge.resize(this->huge.find(p), p, asked) : p, order::relaxed);
+  }
+  void after() {
+    receive();
+    this->all_back();
+  }
+};
+// One that moves with its pages, while another gives its own and gets what was left.
+struct mover : rl::test_suite<mover, 2>, heap {
+  void thread(unsigned self) {
+    std::byte* p = take();
+    if (self == 0) {
+      std::byte* const moved = huge.resize(huge.find(p), p, 2 * huge_blocks::shortest);
+      if (moved != nullptr) p = moved;
+    } else {
+      give_mine(p);
+      p = take();
+    }
+    POLDER_MODEL_CHECK(huge.find(p) != 0);
+    give_mine(p);
+  }
+  void after() { all_back(); }
+};
+
+// The kernel takes nothing back: the mappings are used again.
+struct stuck : rl::test_suite<stuck, 2>, heap {
+  void thread(unsigned) {
+    kernel.refuses_to_unmap = true;
+    give_mine(take());
+    huge.purge(true);
+    give_mine(take());
+  }
+  void after() {
+    kernel.refuses_to_unmap = false;
+    all_back();
+  }
+};
+
+}  // namespace
+
+int main() {
+  using namespace polder::model;
+  bool ok = true;
+  ok &= passes<two_users>({.title = "huge_blocks: two users", .how = search::bounded, .floor = 300, .switches = 1});
+  ok &= passes<two_users>({.title = "huge_blocks: two users", .executions = 3'000});
+  ok &= passes<user_and_purger>({.title = "huge_blocks: users and a purger", .executions = 3'000});
+  ok &= passes<two_frees>(
+      {.title = "huge_blocks: two frees of one", .how = search::bounded, .floor = 300, .switches = 2});
+  ok &= passes<handing_over<false>>({.title = "huge_blocks: handed over", .executions = 5'000});
+  ok &= passes<handing_over<true>>({.title = "huge_blocks: moved and handed over", .executions = 5'000});
+  ok &= passes<mover>({.title = "huge_blocks: one that moves", .executions = 3'000});
+  ok &= passes<stuck>({.title = "huge_blocks: mappings that stay", .executions = 3'000});
+  return ok ? 0 : 1;
+}

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""The Promela model of a protocol, verified by spin: every state of it, twice.
+
+    promela.py verify MODEL STATES [-DNAME=VALUE …]   no error, and at least so many states
+    promela.py mutants MODEL [-DNAME=VALUE …]         each of MUTANTS must end in an error
+
+The first time: no assertion fails, and nobody ends anywhere but at an end. The second: no execution is infinite, whoever is
+scheduled. A longer measure by hand: more VISITS, OPERATIONS, RAIDS, POSTS and ADOPTIONS; a set gives all five.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SEARCHES = {
+    "assertions and ends": (["-DSAFETY"], []),
+    "infinite executions": (["-DNP"], ["-l"]),
+}
+SKIPPED = 77
+
+# (what is broken, text, replacement)
+MUTANTS = [
+    ("no membarrier", "        membarrier();\n", ""),
+    ("the gate is closed after the fence", "        store(CLOSED, 1);\n        membarrier();\n", "        membarrier();\n        store(CLOSED, 1);\n"),
+    ("out before the last use", "           begin_use();\n           end_use();\n           store(ACTIVE, 0);\n",
+     "           store(ACTIVE, 0);\n           begin_use();\n           end_use();\n"),
+    ("looks at the gate before it is announced", "        store(ACTIVE, 1);\n        open = !memory[CLOSED];\n",
+     "        open = !memory[CLOSED];\n        store(ACTIVE, 1);\n"),
+    ("claims without a look at active", "out = (memory[ACTIVE] == 0);", "out = 1;"),
+    ("settles without a look", "  store(STATE, IDLE);\n  recheck(done)\n", "  store(STATE, IDLE)\n"),
+    ("looks without a fence", "  :: fence();\n     if\n     :: memory[WAITING] == 0", "  :: if\n     :: memory[WAITING] == 0"),
+    ("the leaver does not look", ":: done -> recheck(done); done = 0", ":: done -> done = 0"),
+    ("the poster does not look", ":: memory[STATE] == IDLE -> step(IDLE, DRAINING, done)", ":: false -> skip"),
+    ("the owner waits for the claimer", "           step(CLAIMED, ABANDONED, done); /* give_way */\n           done = !done\n", "           skip\n"),
+    ("the poster waits for who drains", ":: memory[STATE] == IDLE -> step(IDLE, DRAINING, done)\n     :: else -> done = 0\n",
+     ":: memory[STATE] != RUNNING -> do :: step(IDLE, DRAINING, done); if :: done -> break :: memory[STATE] == RUNNING -> break :: else -> skip fi od\n     :: else -> done = 0\n"),
+]
+
+
+def search(text, folder, compiler_flags, run_flags, defines):
+    """Errors and states of one search, and what it printed."""
+    (folder / "model.pml").write_text(text)
+    for command in (["spin", "-a", *defines, "model.pml"], ["gcc", "-O1", "-w", "-DCOLLAPSE", *compiler_flags, "-o", "pan", "pan.c"]):
+        made = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        if made.returncode != 0 or "rror" in made.stdout:
+            sys.exit(f"{' '.join(command)}:\n{made.stdout}{made.stderr}")
+    said = subprocess.run(["./pan", "-m1000000", *run_flags], cwd=folder, capture_output=True, text=True).stdout
+    errors, states = re.search(r"errors: (\d+)", said), re.search(r"(\d[\d.e+]*) states, stored", said)
+    if not errors or not states or "max search depth too small" in said or "Search not completed" in said and errors[1] == "0":
+        sys.exit(f"pan did not finish its search:\n{said}")
+    return int(errors[1]), int(float(states[1])), said
+
+
+def verify(text, floor, defines):
+    good = True
+    for title, (compiler_flags, run_flags) in SEARCHES.items():
+        with tempfile.TemporaryDirectory() as folder:
+            errors, states, said = search(text, Path(folder), compiler_flags, run_flags, defines)
+        verdict = "ok" if errors == 0 and states >= floor else "TOO FEW" if errors == 0 else "VIOLATION"
+        print(f"{title:22} {states:9} states, errors: {errors}  {verdict}", flush=True)
+        if verdict == "VIOLATION":
+            print(said)
+        good &= verdict == "ok"
+    return good
+
+
+def mutants(text, defines):
+    survivors = 0
+    for name, old, new in MUTANTS:
+        if text.count(old) != 1:
+            sys.exit(f"promela.py: '{name}' no longer fits the model")
+        died = ""
+        for title, (compiler_flags, run_flags) in SEARCHES.items():
+            with tempfile.TemporaryDirectory() as folder:
+                errors, _, said = search(text.replace(old, new), Path(folder), compiler_flags, run_flags, defines)
+            if errors:
+                what = re.search(r"pan:\d*:? *(.*?)(?: \(at depth|$)", said, re.M)
+                died = f"dies: {what[1] if what else 'an error'} ({title})"
+                break
+        survivors += not died
+        print(f"{name:44} {died or 'SURVIVES'}", flush=True)
+    print(f"{len(MUTANTS)} mutants, {survivors} survive")
+    return survivors == 0
+
+
+def main():
+    if not all(map(shutil.which, ("spin", "gcc"))):
+        print("skipped: spin is not installed")
+        return SKIPPED
+    text = Path(sys.argv[2]).read_text()
+    good = verify(text, int(sys.argv[3]), sys.argv[4:]) if sys.argv[1] == "verify" else mutants(text, sys.argv[3:])
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
