@@ -59,10 +59,9 @@ TEST(options_text, blanks_case_of_suffixes_and_order) {
 }
 
 TEST(options_text, what_is_written_reads_back) {
-  for (const char* text :
-       {"", "arena_size=1000,decay_ms=4294967295", "release=free,thp=on,numa=on,stats=1", "thp=large",
-        "page_size=1M", "hardened=1,guard_rate=0", "limit=3G,target=1000,cgroup=0",
-        "timeline=a,timeline_at_least=5"}) {
+  for (const char* text : {"", "arena_size=1000,decay_ms=4294967295", "release=free,thp=on,numa=on,stats=1",
+                           "thp=large", "page_size=1M", "hardened=1,guard_rate=0", "limit=3G,target=1000,cgroup=0",
+                           "timeline=a,timeline_at_least=5"}) {
     const options before = read(text);
     os::line_text written;
     write_options(written, before);

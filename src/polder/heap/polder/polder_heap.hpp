@@ -174,7 +174,7 @@ class polder_heap {
   }
   // In a handler of SIGSEGV: true if the fault was in a guarded block's pages, of which one line has told then.
   bool explain_fault(const void* address) const noexcept {
-    core* const c = core_.load(order::acquire);  // sync: heap-made
+    core* const c = core_.load(order::acquire);  // sync: installed
     return c && c->explain_fault(address);
   }
   modes read_modes() noexcept {
