@@ -15,6 +15,7 @@ GRAIN = 1 << 16  # mem/geometry.hpp
 GRAINS_A_CHUNK = 64
 LARGE, METADATA, CLASS_MASK, FULL, OWNER_SHIFT = 254, 253, 0xFF, 0x100, 9  # mem/word.hpp
 CLASSES_END = 251
+STATE_MASK, RUNNING, CLAIMED = 7, 1, 2  # sync/lab_state.hpp
 RECORDS_A_TABLE = 1024  # mem/huge_blocks.hpp
 
 
@@ -197,8 +198,8 @@ class Heap:
         found["labs"] = int(loaded(self.core["labs_"]))
         for number in range(1, found["labs"] + 1):
             lab = self.lab(number)
-            state = str(loaded(lab["door"]["state_"]))
-            found["threads"] += state.endswith(("running", "claimed"))
+            word = int(loaded(lab["door"]["state_"]))
+            found["threads"] += word & STATE_MASK in (RUNNING, CLAIMED)
             for figure in ("refills", "remote_frees", "posts"):
                 found[figure] += int(lab[figure])
         return found
