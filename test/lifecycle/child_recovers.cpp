@@ -20,9 +20,9 @@ using polder::lifecycle::heap_now;
 namespace {
 
 constexpr int sleepers = 3, forkers = 2, busy = 3;
-constexpr std::size_t size = 256, blocks = 32768;                        // 8 MiB each
+constexpr std::size_t size = 256, blocks = 32768;  // 8 MiB each
 constexpr std::size_t theirs_bytes = sleepers * blocks * size;
-constexpr int classes = 30;                                              // of which they have a span each, without a block in use
+constexpr int classes = 30;  // of which they have a span each, without a block in use
 constexpr std::size_t theirs_spans = sleepers * classes * (64 << 10);
 constexpr std::size_t lost_each = 4 << 20;  // a span for each class, and as much as it had in small blocks
 
@@ -78,10 +78,10 @@ void use_what_they_left(std::size_t active) {
   const long came_back = resident - probe::resident_kib();
   constexpr std::size_t inside = busy + forkers - 1;  // as many at most
   probe::expect(after.active + theirs_bytes + theirs_spans <= before.active + (1 << 20),
-                "req 10: %zu KiB were in use, %zu when the child has freed %zu and had %zu that others left", before.active >> 10,
-                after.active >> 10, theirs_bytes >> 10, theirs_spans >> 10);
-  probe::expect(after.active <= (inside + 1) * lost_each, "req 1: %zu KiB are lost with %zu threads", after.active >> 10,
-                inside);
+                "req 10: %zu KiB were in use, %zu when the child has freed %zu and had %zu that others left",
+                before.active >> 10, after.active >> 10, theirs_bytes >> 10, theirs_spans >> 10);
+  probe::expect(after.active <= (inside + 1) * lost_each, "req 1: %zu KiB are lost with %zu threads",
+                after.active >> 10, inside);
   probe::expect(after.threads <= inside + 1, "req 1: %lu buffers belong to threads, which are not there",
                 (unsigned long)after.threads);
   probe::expect(came_back * 10 >= long(theirs_bytes >> 10) * 9, "req 10: %ld KiB came back of %zu", came_back,
@@ -109,7 +109,8 @@ void* fork_on_and_on(void*) {
 int main(int argc, char** argv) {
   forks = argc > 1 ? unsigned(std::atoi(argv[1])) : 12;
   ::alarm(60 + forks);
-  found = new (::mmap(nullptr, sizeof(findings), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) findings;
+  found =
+      new (::mmap(nullptr, sizeof(findings), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) findings;
   ::sem_init(&ready, 0, 0);
   ::sem_init(&over, 0, 0);
   pthread_t crew[sleepers + forkers];
@@ -126,8 +127,10 @@ int main(int argc, char** argv) {
   }
   for (int i = 0; i != sleepers; ++i) ::sem_post(&over);
   for (int i = 0; i != sleepers; ++i) ::pthread_join(crew[i], nullptr);
-  probe::say("%u children, at worst: %zu KiB more for what was freed before; of %zu KiB %ld came back; %zu KiB left, %zu buffers",
-             forks * forkers, found->adopted_growth.load() >> 10, theirs_bytes >> 10, found->came_back.load(),
-             found->left.load() >> 10, found->buffers.load());
+  probe::say(
+      "%u children, at worst: %zu KiB more for what was freed before; of %zu KiB %ld came back; %zu KiB left, %zu "
+      "buffers",
+      forks * forkers, found->adopted_growth.load() >> 10, theirs_bytes >> 10, found->came_back.load(),
+      found->left.load() >> 10, found->buffers.load());
   return 0;
 }

@@ -66,7 +66,8 @@ int main(int argc, char** argv) {
   ::alarm(60);
   const bool cloned = argc > 1 && std::strcmp(argv[1], "clone") == 0;
   probe::expect(cloned || (argc > 1 && std::strcmp(argv[1], "exit") == 0), "usage: ended exit|clone");
-  if (cloned && !kernel_thread::are_possible()) probe::skip("the dynamic linker lays out no thread-local storage here");
+  if (cloned && !kernel_thread::are_possible())
+    probe::skip("the dynamic linker lays out no thread-local storage here");
   const auto run = cloned ? in_a_thread_of_the_kernel : in_a_thread_of_the_c_library;
   probe::unmade(probe::made(100, 1));
   const std::size_t at_first = heap_now().active;

@@ -105,18 +105,21 @@ int main(int argc, char** argv) {
   ::alarm(100);
   const char* const plain[] = {"_exit", "abort", "exit"};
   const char* const within[] = {"quick_exit"};
-  for (const char* how : which == "plain" ? std::span<const char* const>(plain) : std::span<const char* const>(within)) {
+  for (const char* how :
+       which == "plain" ? std::span<const char* const>(plain) : std::span<const char* const>(within)) {
     for (int i = 0; i != rounds; ++i) {
       char seed[24];
       std::snprintf(seed, sizeof seed, "%ld", long(::getpid()) + i);
       const char* const arguments[] = {"by", how, seed, nullptr};
       const char* const none[] = {nullptr};
       const probe::outcome end = probe::run_again(arguments, none, 20);
-      const bool as_told = std::strcmp(how, "abort") == 0 ? end.signal() == SIGABRT
-                                                          : WIFEXITED(end.status) && WEXITSTATUS(end.status) == status_told;
+      const bool as_told = std::strcmp(how, "abort") == 0
+                               ? end.signal() == SIGABRT
+                               : WIFEXITED(end.status) && WEXITSTATUS(end.status) == status_told;
       char text[64];
       end.describe(text, sizeof text);
-      probe::expect(!end.timed_out && as_told && end.err_size == 0, "req 4: %s, seed %s: %s %s", how, seed, text, end.err);
+      probe::expect(!end.timed_out && as_told && end.err_size == 0, "req 4: %s, seed %s: %s %s", how, seed, text,
+                    end.err);
     }
     probe::say("%d times by %s", rounds, how);
   }

@@ -38,8 +38,8 @@ class kernel_thread {
 #else
     static_cast<void>(self);
 #endif
-    constexpr int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SYSVSEM | CLONE_SIGHAND | CLONE_THREAD | CLONE_SETTLS |
-                          CLONE_PARENT_SETTID;
+    constexpr int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SYSVSEM | CLONE_SIGHAND | CLONE_THREAD |
+                          CLONE_SETTLS | CLONE_PARENT_SETTID;
     number_ = ::clone(body, stack_ + stack_bytes, flags, argument, &number_, storage_, nullptr);
     probe::expect(number_ > 0, "clone: errno %d", errno);
   }

@@ -56,7 +56,8 @@ void meet_a_refusal(const form& f) {
   } catch (const refused&) {
     thrown = true;
   }
-  probe::expect(thrown == f.throws, "req 3: %s: the handler's exception %s", f.name, thrown ? "came out" : "did not come out");
+  probe::expect(thrown == f.throws, "req 3: %s: the handler's exception %s", f.name,
+                thrown ? "came out" : "did not come out");
 }
 
 pthread_barrier_t refused_all, asleep, over;
@@ -93,7 +94,8 @@ int main() {
   const auto after = heap_now().spans;
   probe::say("%u exceptions or refusals; %lu spans, %lu when the threads sleep and all is trimmed", asked.load(),
              (unsigned long)before, (unsigned long)after);
-  probe::expect(asked.load() == threads * rounds * std::size(forms), "req 3: the handler was not asked once each time");
+  probe::expect(asked.load() == threads * rounds * std::size(forms),
+                "req 3: the handler was not asked once each time");
   probe::expect(before >= threads * classes / 2, "the threads do not have a span for each class");
   probe::expect(after <= threads + 10, "a thread that an exception went through is inside the heap still");
   ::pthread_barrier_wait(&over);

@@ -24,7 +24,8 @@ const char* const say_word[] = {"/bin/sh", "-c", "echo word; exit 0", nullptr};
 void expect_word(int from, const char* how) {
   char text[16] = "";
   std::size_t n = 0;
-  for (ssize_t got; n < sizeof text - 1 && (got = ::read(from, text + n, sizeof text - 1 - n)) > 0;) n += std::size_t(got);
+  for (ssize_t got; n < sizeof text - 1 && (got = ::read(from, text + n, sizeof text - 1 - n)) > 0;)
+    n += std::size_t(got);
   probe::expect(std::strcmp(text, "word\n") == 0, "%s: the program said \"%s\"", how, text);
 }
 
