@@ -30,7 +30,7 @@ void expect_word(int from, const char* how) {
 }
 
 // Between vfork and exec the child does what POSIX lets it do: nothing.
-[[gnu::noipa]] pid_t vforked(const char* const* program, int out) {
+[[gnu::noinline]] pid_t vforked(const char* const* program, int out) {
   const pid_t child = ::vfork();
   if (child == 0) {
     ::dup2(out, 1);
