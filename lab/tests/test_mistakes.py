@@ -28,7 +28,7 @@ def test_what_a_cell_says(polder: Compare) -> None:
     assert row(done.stdout, "half") == "0.50 (0.38–0.62)"
     assert row(done.stdout, "held") == "prevented"
     assert row(done.stdout, "half-held") == "0.50 (0.38–0.62), rest prevented"
-    assert row(done.stdout, "mixed") == "0.03 (0.01–0.11), harm 0.03 (0.01–0.11)"
+    assert row(done.stdout, "mixed") == "0.033 (0.009–0.114), harm 0.033 (0.009–0.114)"
     assert row(done.stdout, "rare-harm").startswith("harm 0.03")
     assert row(done.stdout, "hang") == "hangs"
     assert row(done.stdout, "absent") == "–"

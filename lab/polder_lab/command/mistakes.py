@@ -75,7 +75,7 @@ def mistakes(names: tuple[str, ...], libraries: tuple[str, ...], everything: boo
         runner = Runner(where.mistakes, Launcher(build_launcher(where.own), Path(scratch)))
         table.heaps = served(asked, everything, where, runner, table.left_out)
     interrupted = make(table, Counter(where.mistakes), runs, jobs)
-    about = machine.describe(where)
+    about = machine.describe(where) if table.heaps or not recorded else recorded[0].machine
     for one in recorded:
         add(one, table, about)
     table.in_order()
@@ -134,7 +134,7 @@ def served(asked: list[Heap], everything: bool, where: place.Place, runner: Runn
 
 def add(recorded: Recorded, table: Matrix, about: dict[str, Any]) -> None:
     """Its columns, where the table has none of that name. Mistakes that some column lacks are left out."""
-    if any(recorded.machine.get(what) != about[what] for what in ("cpu", "cores", "kernel", "libc")):
+    if any(recorded.machine.get(what) != about.get(what) for what in ("cpu", "cores", "kernel", "libc")):
         say("some columns were measured on another machine than this one", "yellow")
     new = [heap for heap in recorded.heaps if heap.name not in {h.name for h in table.heaps}]
     table.heaps += new

@@ -116,7 +116,7 @@ def cell(count: Count) -> str:
 
 def likely(count: int, of: int) -> str:
     found = share(count, of)
-    digits = 2 if 0.01 <= found.value <= 0.99 else 3
+    digits = 2 if 0.1 <= found.value <= 0.9 else 3
     return f"{found.value:.{digits}f} ({found.low:.{digits}f}–{found.high:.{digits}f})"
 
 
