@@ -2,8 +2,8 @@
 """check_layers [ROOT] — every #include in src/polder goes where src/polder/LAYERS allows, and no file includes itself.
 
 A file with a *_model.cpp beside it is a protocol file: it and what it includes stay within the `protocol:` line, so that
-a model checker can run it. What it includes of its own layer is a protocol file too, unless a *_model.hpp beside that stands
-for it in the model checker's world.
+a model checker can run it. What it includes of its own layer is a protocol file too, but for one that has a *_model.hpp
+beside it: that is its text in the checker's world.
 """
 
 import re
@@ -55,7 +55,7 @@ def protocol_files(files: list[Path], base: Path) -> set[Path]:
         found.add(path)
         layer = base / path.relative_to(base).parts[0]
         included = [base.parent / name for name in INCLUDE.findall(path.read_text())]
-        todo += [p for p in included if layer in p.parents and p.exists() and not p.with_name(p.stem + "_model.hpp").exists()]
+        todo += [p for p in included if layer in p.parents and p.exists()]
     return found
 
 
@@ -75,7 +75,7 @@ def check(root: Path) -> tuple[int, list[str]]:
         if layer not in layers:
             troubles.append(f"src/polder/{inside}: the folder '{layer}' is not in LAYERS")
             continue
-        has_model = path in protocols
+        has_model = path in protocols and not path.with_name(path.stem + "_model.hpp").exists()
         allowed = protocol if has_model else layers[layer] | {layer}
         kind = "a protocol file" if has_model else layer
         included = INCLUDE.findall(path.read_text())
@@ -83,9 +83,7 @@ def check(root: Path) -> tuple[int, list[str]]:
         for name in included if is_library(path) else []:
             parts = name.split("/")
             if parts[0] == "polder" and len(parts) > 2:
-                target = base / Path(*parts[1:])
-                stands_in = target.with_name(target.stem + "_model.hpp").exists()
-                if parts[1] not in allowed and not (has_model and (target in protocols or stands_in)):
+                if parts[1] not in allowed and not (has_model and base / Path(*parts[1:]) in protocols):
                     troubles.append(f"src/polder/{inside}: {kind} may not include <{name}>")
             elif parts[0] in ("polder", "polder.h"):
                 if layer != "malloc":
