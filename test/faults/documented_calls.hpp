@@ -17,6 +17,12 @@ inline constexpr long documented_calls[] = {
     SYS_getpid,         // whose threads those are of which the next two tell
     SYS_gettid,         // a thread that allocates for the first time: its number
     SYS_tgkill,         // signal 0: is a thread that was not seen for long still there?
+    // The thread that gives memory back (background=0: there is none): its name; where root started the process, whether the
+    // others still have its rights.
+    SYS_prctl,
+    SYS_openat,
+    SYS_read,
+    SYS_close,
 };
 
 // What the test itself and libc's threads need beside.
