@@ -10,7 +10,7 @@ from pathlib import Path
 
 from polder_lab.complaint import Complaint
 from polder_lab.heap import Heap
-from polder_lab.launch import NOT_INHERITED
+from polder_lab.launch import NOT_INHERITED, signal_name
 
 MOST_HUNG = 3  # as test/hardening/tally.cpp has it
 
@@ -59,4 +59,5 @@ class Counter:
         try:
             return Count(**json.loads(done.stdout))
         except (ValueError, TypeError) as why:
-            raise Complaint(f"{self.program} counts nothing: {done.stderr.strip() or why}") from why
+            ending = done.stderr.strip() or (signal_name(-done.returncode) if done.returncode < 0 else why)
+            raise Complaint(f"{self.program} counts nothing of {mistake} under {heap.name}: {ending}") from why
