@@ -40,6 +40,14 @@ if(POLDER_COVERAGE)  # threads count too
   target_link_options(polder_options INTERFACE --coverage)
 endif()
 
+# Probes for tracers, in slow paths (src/polder/os/probe.hpp). Optional: the header is needed to build them, nothing to run.
+find_path(POLDER_SDT_INCLUDE_DIR sys/sdt.h)
+if(POLDER_SDT_INCLUDE_DIR)
+  target_compile_definitions(polder_options INTERFACE POLDER_PROBES)
+else()
+  message(STATUS "probes: left out, sys/sdt.h is missing (Debian: systemtap-sdt-dev)")
+endif()
+
 # polder_inside: for what runs inside malloc, where nothing may allocate, throw or wait for the dynamic linker.
 add_library(polder_inside INTERFACE)
 target_link_libraries(polder_inside INTERFACE polder_options)

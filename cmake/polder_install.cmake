@@ -19,6 +19,11 @@ foreach(heap IN LISTS POLDER_HEAPS)
     install(TARGETS polder_shared_${heap} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   endif()
 endforeach()
+get_property(variants GLOBAL PROPERTY POLDER_VARIANTS)
+foreach(variant IN LISTS variants)
+  install(FILES $<TARGET_FILE:polder_variant_${variant}> DESTINATION ${CMAKE_INSTALL_LIBDIR} OPTIONAL)  # if it was built
+endforeach()
+install(FILES ${PROJECT_SOURCE_DIR}/tools/gdb/polder.py DESTINATION ${CMAKE_INSTALL_DATADIR}/polder/gdb)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 foreach(folder IN ITEMS base sync os smr ds)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/polder/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/polder

@@ -102,10 +102,71 @@ struct polder_statistics {
   uint64_t refills;      /* count: times a thread went for a new span */
   uint64_t remote_frees; /* count: blocks freed by another thread than their owner */
   uint64_t posts;        /* count: lists in which such blocks went home, where a heap sends them in lists */
+  size_t
+      committed; /* memory had of the system and not given back, touched or not: what counts against the next two.
+                            0: this heap does not count it */
+  size_t limit;  /* the cap in force; 0: none */
+  size_t target; /* the target in force; 0: none */
 };
 
 /* 0: *into is filled as far as into->size says. EINVAL: into is NULL or into->size is too small to be one. */
 int polder_read_statistics(struct polder_statistics* into) POLDER_NOEXCEPT;
+
+/* ---- how much the heap may hold ---------------------------------------------------------------------------------- */
+
+/* Counted is what `committed` tells: whole spans and blocks beyond the size classes, in use or kept, and tables. Whatever else
+ * the process has, code, stacks, its own mappings, is not. All of these return 0, ENOTSUP where the heap has no limits (only
+ * "polder" has), or ENOMEM. */
+
+/* A hard cap, from now on; 0: none. Where more would be needed the heap first gives back all that is free, also in other
+ * threads' buffers; then who watches the cap is asked; then the allocation fails, with NULL and ENOMEM or as `new` does. What is
+ * held already stays, even above a cap set lower. Threads that are allocating as it is set may not have seen it yet. */
+int polder_set_limit(size_t bytes) POLDER_NOEXCEPT;
+
+/* A target: above it the heap keeps nothing spare. What is free goes back before more is taken, and what is freed goes back in
+ * the free; allocation goes on. 0: seven eighths of the memory limit of the container the process was started in, if it has
+ * one and the option cgroup is not 0; otherwise none. */
+int polder_set_target(size_t bytes) POLDER_NOEXCEPT;
+
+/* Who is asked when `wanted` bytes, about, cannot be had under the cap, after all that is free was given back: 1 to have it
+ * tried again, which makes sense when something was freed, 0 to let the allocation fail. And who is told on each crossing of
+ * the target upwards. One each; NULL: nobody. They are called on the thread that allocates, by several at once where several do,
+ * and may allocate and free, but must return; a thread is not called from within a callback. Each registration costs a small
+ * block for good. */
+int polder_on_limit(int (*called)(size_t wanted, void* data), void* data) POLDER_NOEXCEPT;
+int polder_on_target(void (*called)(size_t committed, void* data), void* data) POLDER_NOEXCEPT;
+
+/* ---- what it found ------------------------------------------------------------------------------------------------ */
+
+enum polder_background {
+  POLDER_BACKGROUND_OFF,    /* by option */
+  POLDER_BACKGROUND_WAITS,  /* for several threads that allocate and for something to give back */
+  POLDER_BACKGROUND_RUNS,   /* at this moment */
+  POLDER_BACKGROUND_REFUSED /* by the system: memory goes back while somebody allocates, or by polder_trim */
+};
+
+enum polder_huge_pages {
+  POLDER_HUGE_PAGES_OFF,    /* asked for nowhere */
+  POLDER_HUGE_PAGES_SYSTEM, /* left to the system */
+  POLDER_HUGE_PAGES_ON,     /* asked for everywhere */
+  POLDER_HUGE_PAGES_LARGE,  /* asked for where the heap is large and dense */
+  POLDER_HUGE_PAGES_REFUSED /* asked for, and the kernel has none */
+};
+
+/* In which modes the heap works, as found and as of now. Later versions add members at the end. */
+struct polder_modes {
+  size_t size;      /* in: sizeof(struct polder_modes); out: how much of it was filled */
+  size_t page_size; /* bytes that it works with */
+  size_t
+      cgroup_limit; /* bytes: the memory limit of the container that was found at start; 0: none, or not looked for */
+  int membarrier;   /* 1: idle threads' buffers can be emptied by others. 0: the kernel refuses, and they wait */
+  int background;   /* enum polder_background: the thread that gives memory back where all others sleep */
+  int background_error; /* errno of the refusal, 0 without one */
+  int huge_pages;       /* enum polder_huge_pages */
+};
+
+/* 0: *into is filled as far as into->size says. EINVAL: as with polder_read_statistics. ENOTSUP: the heap does not tell. */
+int polder_read_modes(struct polder_modes* into) POLDER_NOEXCEPT;
 
 /* The effective options, as POLDER_OPTIONS would take them, as a string cut to `size` bytes with its end. Returns its
  * whole length without the end, as snprintf does; a `size` of 0 asks for that alone. */

@@ -2,7 +2,8 @@
 """check_layers [ROOT] — every #include in src/polder goes where src/polder/LAYERS allows, and no file includes itself.
 
 A file with a *_model.cpp beside it is a protocol file: it and what it includes stay within the `protocol:` line, so that
-a model checker can run it. What it includes of its own layer is a protocol file too.
+a model checker can run it. What it includes of its own layer is a protocol file too, but for one that has a *_model.hpp
+beside it: that is its text in the checker's world.
 """
 
 import re
@@ -74,7 +75,7 @@ def check(root: Path) -> tuple[int, list[str]]:
         if layer not in layers:
             troubles.append(f"src/polder/{inside}: the folder '{layer}' is not in LAYERS")
             continue
-        has_model = path in protocols
+        has_model = path in protocols and not path.with_name(path.stem + "_model.hpp").exists()
         allowed = protocol if has_model else layers[layer] | {layer}
         kind = "a protocol file" if has_model else layer
         included = INCLUDE.findall(path.read_text())

@@ -56,6 +56,7 @@ def test_what_a_protocol_file_includes_of_its_own_folder_is_one_too(tree):
     assert tree(files) == []
     files["heap/h/span.hpp"] += "#include <polder/heap/h/free.hpp>\n"
     assert any("a protocol file may not include <polder/os/pages.hpp>" in said for said in tree(files))
+    assert tree(files | {"heap/h/free_model.hpp": ""}) == []  # which is another there
 
 
 def test_layers_that_allow_a_cycle(tree):

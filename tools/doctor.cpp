@@ -1,16 +1,16 @@
 // polder-doctor — what of this machine matters to a heap, as found now, and what Polder does about it.
 //
-// Everything is tried, not looked up, where trying is harmless. The exit status is 0: nothing here stops Polder.
+// Everything is tried, not looked up, where trying is harmless; and it runs on the heap itself, which says in which modes it
+// works, under POLDER_OPTIONS as it is set here. The exit status is 0: nothing here stops Polder.
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
-#include <linux/membarrier.h>
+#include <polder.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -19,7 +19,10 @@
 #include <fstream>
 #include <string>
 
+#include <polder/os/background_thread.hpp>
+#include <polder/os/cgroup.hpp>
 #include <polder/os/numa.hpp>
+#include <polder/os/probe.hpp>
 #include <polder/os/topology.hpp>
 
 namespace {
@@ -51,6 +54,13 @@ std::string limit_text(rlim_t n) { return n == RLIM_INFINITY ? "unlimited" : byt
 std::string chosen(const std::string& line) {
   std::size_t open = line.find('['), close = line.find(']');
   return open == std::string::npos || close == std::string::npos ? line : line.substr(open + 1, close - open - 1);
+}
+
+polder_modes live() {
+  polder_modes m{};
+  m.size = sizeof m;
+  polder_read_modes(&m);
+  return m;
 }
 
 void kernel_and_libc() {
@@ -91,7 +101,9 @@ void nodes() {
 void addresses() {
   long page = sysconf(_SC_PAGESIZE);
   report(page == 4096 ? verdict::good : verdict::worth_knowing, "page size", bytes_text(std::uint64_t(page)),
-         "read at start; one binary serves 4, 16 and 64 KiB");
+         "read at start; one binary serves 4, 16 and 64 KiB" +
+             (live().page_size == std::size_t(page) ? ""
+                                                    : ", and this one works with " + bytes_text(live().page_size)));
 
   // The highest bit an address may have: a hint is honoured where the range exists.
   unsigned bits = 0;
@@ -141,29 +153,58 @@ void limits() {
          maps.empty() ? "not told" : maps,
          "the arena is few mappings; a refused call leaves memory in use, never lost");
 
-  std::string group = first_line("/sys/fs/cgroup/memory.max");
-  if (group.empty()) group = first_line("/sys/fs/cgroup/memory/memory.limit_in_bytes");
-  bool bounded = !group.empty() && group != "max" && group.size() < 18;
-  report(bounded ? verdict::worth_knowing : verdict::good, "container's limit",
-         bounded ? bytes_text(strtoull(group.c_str(), nullptr, 10)) : "none",
-         "freed memory goes back after decay_ms, so what counts against a limit is what is used");
+  std::size_t group = polder::os::cgroup_memory_limit();
+  report(group != polder::os::no_limit ? verdict::worth_knowing : verdict::good, "container's limit",
+         group != polder::os::no_limit ? bytes_text(group) : "none",
+         "looked for at start, in cgroups of version 1 and 2; the heap's target is seven eighths of it, unless "
+         "cgroup=0");
+}
+
+std::string or_none(std::size_t bytes) { return bytes != 0 ? bytes_text(bytes) : "none"; }
+
+void heap_here() {
+  polder_modes m = live();
+  polder_statistics s{};
+  s.size = sizeof s;
+  polder_read_statistics(&s);
+  char options[1000];
+  polder_options(options, sizeof options);
+  report(verdict::good, "heap", std::string(polder_heap()) + " " + polder_version(), options);
+  report(s.limit != 0 ? verdict::worth_knowing : verdict::good, "limit", or_none(s.limit),
+         "the hard cap: what is free goes back, then malloc returns NULL; option limit or polder_set_limit");
+  report(s.target != 0 ? verdict::worth_knowing : verdict::good, "target",
+         or_none(s.target) + (m.cgroup_limit == 0 ? ", and no container's limit was found"
+                              : s.target < m.cgroup_limit
+                                  ? ", of a container's limit of " + bytes_text(m.cgroup_limit)
+                                  : ", above a container's limit of " + bytes_text(m.cgroup_limit)),
+         "above it nothing spare is kept; option target or polder_set_target");
+
+  // The heap's own thread comes where several have allocated; whether it could is found by starting another like it.
+  static polder::os::background_thread trial;
+  bool off = m.background == POLDER_BACKGROUND_OFF;
+  bool may = trial.start([](void*) {}, nullptr);
+  report(off || may ? verdict::good : verdict::worth_knowing, "background thread",
+         off   ? "off by option"
+         : may ? "may run"
+               : std::string("refused: ") + strerror(trial.refusal()),
+         off || !may ? "memory goes back while somebody allocates, and by malloc_trim"
+                     : "it gives memory back where several threads have allocated and all sleep");
 }
 
 void huge_pages() {
   std::string line = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
   std::string mode = line.empty() ? "not in this kernel" : chosen(line);
+  static const char* const done[] = {"asked for nowhere", "left to the system", "asked for everywhere",
+                                     "asked for where the heap is large and dense; thp=off: nowhere",
+                                     "asked for in vain: the kernel has none"};
   report(mode == "always" ? verdict::worth_knowing : verdict::good, "huge pages (THP)", mode,
          mode == "never" || line.empty() ? "none can be had; a heap that grows is faulted in page by page"
-                                         : "asked for where the heap is large and dense; thp=off: nowhere");
+                                         : done[live().huge_pages]);
 }
 
 void system_calls() {
-  long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
-  bool expedited = commands > 0 && (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED) &&
-                   syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0 &&
-                   syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
-  report(expedited ? verdict::good : verdict::worth_knowing, "membarrier",
-         expedited ? "private expedited" : "refused",
+  bool expedited = live().membarrier != 0;
+  report(expedited ? verdict::good : verdict::worth_knowing, "membarrier", expedited ? "registered" : "refused",
          expedited ? "memory of idle threads can be claimed by others"
                    : "memory of idle threads stays theirs until they run or end");
 
@@ -188,6 +229,12 @@ void system_calls() {
   }
 }
 
+void tracers() {
+  report(polder::os::probe::there ? verdict::good : verdict::worth_knowing, "probes (USDT)",
+         polder::os::probe::there ? "built in" : "not built in: <sys/sdt.h> was missing (systemtap-sdt-dev)",
+         "slow paths alone have them; docs/how-to/tools.md");
+}
+
 }  // namespace
 
 int main(int argc, char**) {
@@ -202,5 +249,7 @@ int main(int argc, char**) {
   limits();
   huge_pages();
   system_calls();
+  heap_here();
+  tracers();
   return 0;
 }

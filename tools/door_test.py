@@ -66,6 +66,12 @@ def test_a_figure_that_is_recorded_needs_the_workloads(name, said):
     assert sh(stubs + 'hand_over figure "$1"', name).stdout.split() == [said]
 
 
+@pytest.mark.parametrize("words", [["--variant", "asan"], ["--heap", "polder-asan"]])
+def test_a_variant_is_built_when_it_is_asked_for(words):
+    stubs = '. "$root/tools/door/run.sh"; need_packages() { :; }; need_build() { echo "$@"; exit 0; }\n'
+    assert sh(stubs + 'door_run "$@"', *words, "--", "true").stdout == "release polder_variant_asan polder-launch\n"
+
+
 @pytest.mark.parametrize(("names", "targets"), [
     (["selfie.corpus@accept", "selfie.corpus@reject", "selfie.atoi@listing"], ["test.selfie.atoi", "test.selfie.corpus"]),
     (["selfie.corpus@accept", "unit.mem"], ["polder_heaps", "test.selfie.corpus", "test.unit.mem"]),
@@ -119,6 +125,8 @@ def test_a_package_is_unpacked_and_not_installed(tmp_path):
     (["compar"], "no command 'compar'; did you mean compare?"),
     (["run"], "run: what?"),
     (["run", "--hep", "x"], "no option '--hep'; did you mean --heap?"),
+    (["run", "--variant", "valgrnd", "true"], "no variant 'valgrnd'; did you mean valgrind?"),
+    (["run", "--variant", "nosuch", "--heap", "michael", "true"], "a variant is of the flagship"),
     (["test", "--lst"], "no option '--lst'; did you mean --list?"),
     (["test", "--preset", "relase"], "no preset 'relase'; did you mean release?"),
     (["teach", "11"], "no lesson '11'; there is: 1 to 10"),

@@ -19,6 +19,7 @@ COMMANDS = {
     "figure": "figure:figure",
     "list": "catalogue:listing",
     "explain": "catalogue:explain",
+    "mistakes": "mistakes:mistakes",
     "peers": "peers:peers",
     "trace": "trace:trace",
     "timeline": "timeline:timeline",

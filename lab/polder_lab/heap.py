@@ -31,11 +31,18 @@ class Heap:
     sheet_of: str = ""  # of Polder's: the heap that it is a variant of
     options: tuple[dict[str, str], ...] = ()  # of POLDER_OPTIONS that it has and others do not: name, takes, default
     settings: tuple[tuple[str, str], ...] = ()  # environment variables that it is meant to run with
+    secure: str = ""  # what makes it look for a program's mistakes, where that is what it is for
+    secure_of: str = ""  # of peers: the one of which it is a build that does so
 
     @property
     def environment(self) -> dict[str, str]:
         """What makes a program run on it."""
         return {**dict(self.settings), **({"LD_PRELOAD": str(self.library)} if self.library else {})}
+
+    @property
+    def variant(self) -> str:
+        """What it is a variant of, in words; such a heap is asked for by name only."""
+        return f"a sheet of {self.sheet_of}" if self.sheet_of else f"a secure build of {self.secure_of}" if self.secure_of else ""
 
     @property
     def present(self) -> bool:
@@ -73,13 +80,14 @@ def built_peer(peer: Peer, made: Path | None) -> Heap | None:
         told = {}
     return Heap(peer.name, "peer", peer.title, library, year=peer.year, summary=peer.summary, package=peer.package,
                 version=told.get("version", ""), origin=told.get("origin", ""), also=peer.also,
-                settings=peer.settings)
+                settings=peer.settings, secure=peer.secure, secure_of=peer.secure_of)
 
 
 def debian_peer(peer: Peer, library: Path | None, owners: dict[Path, tuple[str, str]]) -> Heap:
     owner, version = owners.get(library, ("", "")) if library else ("", "")
     return Heap(peer.name, "peer", peer.title, library, year=peer.year, summary=peer.summary, package=peer.package, version=version,
-                origin=f"Debian's {owner}" if owner else "", also=peer.also, settings=peer.settings)
+                origin=f"Debian's {owner}" if owner else "", also=peer.also, settings=peer.settings, secure=peer.secure,
+                secure_of=peer.secure_of)
 
 
 def registered(place: Place) -> list[Heap]:
@@ -126,10 +134,10 @@ def find(name: str, place: Place) -> Heap:
 
 
 def choose(names: list[str], place: Place) -> tuple[list[Heap], list[str]]:
-    """The heaps to compare with the system's, and a line for each one that is left out. 'all' means all present, but no sheets."""
+    """The heaps to compare with the system's, and a line for each one that is left out. 'all' means all present, but no variants."""
     wanted: list[Heap] = []
     for name in names:
-        wanted += [h for h in catalogue(place) if h.kind != "system" and not h.sheet_of] if name == "all" else [find(name, place)]
+        wanted += [h for h in catalogue(place) if h.kind != "system" and not h.variant] if name == "all" else [find(name, place)]
     chosen: dict[str, Heap] = {}
     left_out = []
     for heap in wanted:

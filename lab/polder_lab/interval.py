@@ -39,6 +39,21 @@ def median(values: Sequence[float]) -> Median:
 
 
 @dataclass(frozen=True)
+class Share:
+    value: float
+    low: float
+    high: float
+
+
+def share(count: int, of: int) -> Share:
+    """How often something happens, with Wilson's 95 % interval: it means something at the ends too."""
+    from scipy import stats
+
+    found = stats.binomtest(count, of).proportion_ci(method="wilson")
+    return Share(count / of, float(found.low), float(found.high))
+
+
+@dataclass(frozen=True)
 class Ratio:
     """value is always there; low and high only when there were rounds enough."""
 

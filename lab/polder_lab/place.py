@@ -29,6 +29,10 @@ class Place:
         return self.build / "bin" / "polder-probe"
 
     @property
+    def mistakes(self) -> Path:
+        return self.build / "bin" / "polder-mistakes"
+
+    @property
     def libraries(self) -> Path:
         return self.build / "lib"
 

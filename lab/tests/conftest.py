@@ -39,7 +39,7 @@ def build(tmp_path_factory: pytest.TempPathFactory, compiled: Callable[[str], Pa
     folder = tmp_path_factory.mktemp("build")
     (folder / "bin").mkdir()
     (folder / "lib").mkdir()
-    for name in ("polder-bench", "polder-probe", "polder-registry", "polder-structures"):
+    for name in ("polder-bench", "polder-mistakes", "polder-probe", "polder-registry", "polder-structures"):
         shutil.copy(FAKE / name, folder / "bin" / name)
         # Without site's packages: they start thousands of times, and that is most of what they do.
         script = (FAKE / name).read_text().replace("/usr/bin/env python3", f"{Path(sys.executable).resolve()} -IS")

@@ -8,10 +8,13 @@
 #include <cstdio>
 #include <cstring>
 
+#include "../probe/json.hpp"
 #include "probe.hpp"
 
 namespace polder::conform {
 namespace {
+
+using probe::print_string;
 
 template <class F>
 void for_each_probe(F f) {
@@ -27,14 +30,6 @@ void for_each_in_order(F f) {
     for_each_probe([&](const demand& one) {
       if (std::strcmp(one.group, g.name) == 0) f(g, one);
     });
-}
-
-void print_string(const char* key, const char* text, const char* after) {
-  std::printf("\"%s\": \"", key);
-  for (const char* c = text; *c != '\0'; ++c)
-    if (*c == '"' || *c == '\\') std::printf("\\%c", *c);
-    else std::putchar(*c);
-  std::printf("\"%s", after);
 }
 
 int list(bool json) {

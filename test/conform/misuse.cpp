@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "../probe/again.hpp"
+#include "../probe/block.hpp"
 #include "../probe/opaque.hpp"
 #include "../threads/crew.hpp"
 #include "probe.hpp"
@@ -13,15 +14,9 @@
 namespace polder::conform {
 namespace {
 
+using probe::block;
+using probe::give_back;
 using probe::opaque;
-
-void* block(std::size_t size) {
-  void* p = opaque(std::malloc(size));
-  probe::expect(p != nullptr, "malloc(%zu) is NULL", size);
-  std::memset(p, 1, size);
-  return p;
-}
-void give_back(void* p) { std::free(opaque(p)); }
 
 struct mistake {
   const char* name;

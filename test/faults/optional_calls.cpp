@@ -1,16 +1,15 @@
 // Requirement 17: what the heap may use but must not need. Each is refused by the kernel from the exec on, with ENOSYS
 // and with EPERM, and everything works; glibc's rseq registration is turned off as well.
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <cstddef>
 
 #include "../probe/again.hpp"
+#include "refuse.hpp"
 #include "scenario.hpp"
 
 using namespace polder;
+using polder::faults::refuse;
 
 struct optional_call {
   const char* name;
@@ -35,23 +34,10 @@ static constexpr optional_call optional_calls[] = {
     {"sched_yield", SYS_sched_yield},
     {"prlimit64", SYS_prlimit64},
     {"gettid", SYS_gettid},
+    {"getpid", SYS_getpid},
+    {"tgkill", SYS_tgkill},
     {"openat, after which nothing can be read", SYS_openat},
 };
-
-static void refuse(const long* numbers, int count, int error) {
-  sock_filter program[40];
-  unsigned short n = 0;
-  program[n++] = BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr));
-  for (int i = 0; i < count; i++) {
-    program[n++] =
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, unsigned(numbers[i]), static_cast<unsigned char>(count - i), 0);
-  }
-  program[n++] = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-  program[n++] = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | unsigned(error));
-  sock_fprog filter{n, program};
-  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) probe::fail("no seccomp filter");
-}
 
 int main(int argc, char** argv) {
   ::alarm(150);

@@ -4,7 +4,6 @@
 //   misuse list         names the cases
 //   misuse CASE         makes that mistake here and now
 #include <malloc.h>
-#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <cerrno>
@@ -15,10 +14,15 @@
 #include <new>
 
 #include "../probe/again.hpp"
+#include "../probe/block.hpp"
+#include "../probe/elsewhere.hpp"
 #include "../probe/expect.hpp"
 #include "../probe/opaque.hpp"
 
 using namespace polder;
+using probe::block;
+using probe::elsewhere;
+using probe::give_back;
 using probe::opaque;
 
 extern "C" {
@@ -31,29 +35,6 @@ static void announce(const void* p) {
   char text[64];
   int n = std::snprintf(text, sizeof text, "%p\n", p);
   [[maybe_unused]] auto written = ::write(1, text, std::size_t(n));
-}
-
-static char* block(std::size_t size) {
-  auto* p = static_cast<char*>(opaque(std::malloc(size)));
-  probe::expect(p != nullptr, "malloc(%zu) is NULL", size);
-  for (std::size_t i = 0; i < size; i += 512) p[i] = 1;
-  return p;
-}
-
-static void give_back(void* p) { std::free(opaque(p)); }
-
-static void elsewhere(void (*act)(void*), void* argument) {
-  struct call {
-    void (*act)(void*);
-    void* argument;
-  } it{act, argument};
-  pthread_t thread;
-  auto run = [](void* c) -> void* {
-    static_cast<call*>(c)->act(static_cast<call*>(c)->argument);
-    return nullptr;
-  };
-  probe::expect(::pthread_create(&thread, nullptr, run, &it) == 0, "pthread_create");
-  ::pthread_join(thread, nullptr);
 }
 
 // Has a foreign thread hold a value, so that the main thread is not the owner; the thread has ended afterwards.

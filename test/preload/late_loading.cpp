@@ -1,5 +1,7 @@
 // The library as a guest (requirements 4 and 5): not preloaded but opened by a program, by python3's ctypes, a thousand
 // times, with threads that end after it is closed, and given blocks that libc made.
+//   late_loading            in a program on libc's malloc
+//   late_loading beside     a second copy of it, in a program that runs on the first
 #include <dlfcn.h>
 
 #include <atomic>
@@ -110,17 +112,38 @@ import json, sqlite3, decimal
 print(json.dumps({"sum": sum(range(1000))}))
 )";
 
+void check_lives(preload::tally& lives, const char* name, const std::string& library,
+                 const std::vector<std::string>& environment) {
+  for (const char* what : {"local", "global", "opened and closed 1000 times"}) {
+    const auto r = preload::run_child({preload::self_path(), what, library}, environment, 120);
+    lives.check(r.exited(0) && r.err.empty(), std::string(name) + ", " + what, r);
+    std::printf("%s", r.out.c_str());
+  }
+}
+
+// A file of its own, so that the dynamic linker does not take it for the library that is there already.
+int beside() {
+  char copy[] = "/tmp/polder-second-copy-XXXXXX";
+  const int file = ::mkstemp(copy);
+  if (file < 0) return std::fprintf(stderr, "no temporary file\n"), 1;
+  ::close(file);
+  preload::tally lives(4);
+  const auto copied = preload::run_child({"cp", preload::subject_library(), copy}, preload::environment({}), 30);
+  lives.check(copied.exited(0), "a copy of the library", copied);
+  check_lives(lives, "a second copy", copy, preload::environment({}));
+  ::unlink(copy);
+  return lives.result();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc == 3) return scenario(argv[1], argv[2]);
+  if (argc == 2 && std::string(argv[1]) == "beside") return beside();
   const std::string library = preload::subject_library();
   const auto without = preload::environment({}, {"LD_PRELOAD"});
   preload::tally lives(4), mixes(5);
-  for (const char* what : {"local", "global", "opened and closed 1000 times"}) {
-    const auto r = preload::run_child({preload::self_path(), what, library}, without, 120);
-    lives.check(r.exited(0) && r.err.empty(), std::string("dlopen, ") + what, r);
-  }
+  check_lives(lives, "dlopen", library, without);
   for (const char* what : {"free of libc's block", "realloc of libc's block", "usable size of libc's block"}) {
     const auto r = preload::run_child({preload::self_path(), what, library}, without, 30);
     mixes.check(preload::clear_ending(r), what, r);

@@ -43,6 +43,9 @@ int main(int argc, char** argv) {
       {"stats=maybe", {"stats", "maybe"}},
       {"decay_ms", {"decay_ms", "decay_ms"}},
       {"decay_ms=99999999999999999999999999", {"decay_ms", "9999"}},
+      {"limit=lots", {"limit", "lots"}},
+      {"targe=1M", {"targe", "target"}},
+      {"cgroup=2", {"cgroup", "0 or 1"}},
       {"timelin=x", {"timelin", "timeline"}},
       {"timeline_events=0", {"timeline_events", "100000000"}},
       {"timeline_at_least=1ms", {"timeline_at_least", "nanoseconds"}},
@@ -56,10 +59,29 @@ int main(int argc, char** argv) {
     for (const char* word : w.mentions)
       tally.check(r.err.find(word) != std::string::npos, what + " must mention " + word, r);
   }
-  for (const char* right :
-       {"", "arena_size=0", "arena_size=64G", "arena_size=256M", "decay_ms=0", "decay_ms=100000", "release=free",
-        "release=dontneed", "thp=off", "thp=madvise", "thp=on", "thp=large", "numa=off", "numa=on", "populate=0",
-        "populate=1", "verbose=0", "stats=0", "decay_ms=10,thp=off,populate=0"}) {
+  for (const char* right : {"",
+                            "arena_size=0",
+                            "arena_size=64G",
+                            "arena_size=256M",
+                            "decay_ms=0",
+                            "decay_ms=100000",
+                            "release=free",
+                            "release=dontneed",
+                            "thp=off",
+                            "thp=madvise",
+                            "thp=on",
+                            "thp=large",
+                            "numa=off",
+                            "numa=on",
+                            "limit=1G",
+                            "limit=0",
+                            "target=64M",
+                            "cgroup=0",
+                            "populate=0",
+                            "populate=1",
+                            "verbose=0",
+                            "stats=0",
+                            "decay_ms=10,thp=off,populate=0"}) {
     const auto r = with(right);
     tally.check(r.exited(0) && r.out == "ran\n" && r.err.empty(),
                 std::string("POLDER_OPTIONS=") + right + " must do its work in silence", r);

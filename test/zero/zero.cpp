@@ -115,6 +115,10 @@ int main(int argc, char** argv) {
        {"POLDER_FAULTS=3:1:1000000000000000:-1", "POLDER_OPTIONS=release=free,decay_ms=0", nullptr}},
       {"munmap fails", {"POLDER_FAULTS=1:1:1000000000000000:12", "POLDER_OPTIONS=decay_ms=0", nullptr}},
       {"mremap fails", {"POLDER_FAULTS=4:1:1000000000000000:12", "POLDER_OPTIONS=decay_ms=0", nullptr}},
+      {"hardened", {"POLDER_OPTIONS=hardened=1,guard_rate=20", nullptr}},
+      {"hardened, madvise without effect",
+       {"POLDER_FAULTS=3:1:1000000000000000:-1", "POLDER_OPTIONS=hardened=1,guard_rate=20", nullptr}},
+      {"hardened, mlockall on fault", {"POLDER_TEST_LOCK=onfault", "POLDER_OPTIONS=hardened=1", nullptr}},
       {"a small arena", {"POLDER_OPTIONS=arena_size=16M,decay_ms=0", nullptr}},
   };
   int failures = 0;

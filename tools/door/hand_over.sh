@@ -5,6 +5,7 @@ hand_over() {
     "figure thesis-3."* | "figure thesis-4.3"*) need_build release polder_heaps polder-registry polder-bench ;;  # recorded here
     "figure "* | "bench report" | "timeline "*) ;;  # read records alone
     conform\ *) need_build release polder_heaps polder-registry polder-probe ;;
+    mistakes\ *) need_build release polder_heaps polder-registry polder-mistakes ;;
     trace\ *)
       need_packages zlib1g-dev
       need_build release polder_heaps polder-registry polder-trace

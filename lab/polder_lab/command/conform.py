@@ -29,7 +29,7 @@ from polder_lab.progress import Bar
 @click.option("--heap", "names", multiple=True, metavar="A,B", help="Registered heaps, peers, or system.  [default: polder]")
 @click.option("--lib", "libraries", multiple=True, metavar="FILE", help="Any malloc library.")
 @click.option("--all", "everything", is_flag=True,
-              help="The system's malloc, every registered heap (sheets by name only), every peer that is there.")
+              help="The system's malloc, every registered heap, every peer that is there (sheets and secure builds by name only).")
 @click.option("--only", multiple=True, metavar="PROBE", help="Probes by name, pattern (* ?) or group.")
 @click.option("--list", "listed", is_flag=True, help="The probes: what they demand, and where that comes from.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path, allow_dash=True), metavar="FILE",
@@ -91,8 +91,8 @@ def served(asked: list[Heap], everything: bool, where: place.Place, runner: Runn
     if everything:
         others = sorted(heaps_of.catalogue(where), key=lambda heap: ("system", "polder", "peer").index(heap.kind))
         for heap in others:
-            if heap.sheet_of:
-                left_out.append(f"{heap.name}: a sheet of {heap.sheet_of}")
+            if heap.variant:
+                left_out.append(f"{heap.name}: {heap.variant}")
             elif not heap.present:
                 left_out.append(f"{heap.name}: not there")
             elif heap.library not in chosen:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import fnmatch
-import json
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from polder_lab.complaint import Complaint, unknown
+from polder_lab import listing
 
 
 @dataclass(frozen=True)
@@ -38,23 +35,13 @@ class Catalogue:
         return next(group for group in self.groups if group.name == probe.group)
 
     def chosen(self, words: Sequence[str]) -> Catalogue:
-        """The probes named, or in a group named, or matching a pattern (* ?); all, where no word is given."""
-        if not words:
-            return self
-        kept: set[str] = set()
-        for word in words:
-            found = {p.name for p in self.probes if word == p.group or fnmatch.fnmatchcase(p.name, word)}
-            if not found:
-                raise unknown("probe", word, [*(p.name for p in self.probes), *(g.name for g in self.groups)])
-            kept |= found
+        kept = listing.chosen("probe", words, self.probes)
         return Catalogue(self.groups, tuple(p for p in self.probes if p.name in kept))
 
 
 def read(program: Path) -> Catalogue:
-    if not program.exists():
-        raise Complaint(f"the probes are not built: {program} is missing")
+    told = listing.told(program, "probes")
     try:
-        told = json.loads(subprocess.run([program, "list", "--json"], capture_output=True, text=True, timeout=20, check=True).stdout)
         return Catalogue(tuple(Group(**group) for group in told["groups"]), tuple(Probe(**probe) for probe in told["probes"]))
-    except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as why:
-        raise Complaint(f"{program} does not tell its probes: {why}") from why
+    except (KeyError, TypeError) as why:
+        raise listing.not_told(program, "probes", why) from why

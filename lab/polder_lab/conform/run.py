@@ -60,8 +60,7 @@ class Runner:
     def execute(self, heap: Heap, arguments: list[str], limit: float, extra: Mapping[str, str] | None = None) -> Ending:
         output, errors = self.launcher.scratch / "probe.output", self.launcher.scratch / "probe.errors"
         call = [str(self.launcher.program), "--limit", str(limit), "--input", "/dev/null", "--output", str(output), "--errors", str(errors)]
-        settings = {**({"LD_PRELOAD": str(heap.library)} if heap.library else {}), **(extra or {})}
-        for name, value in settings.items():
+        for name, value in {**heap.environment, **(extra or {})}.items():
             call += ["--set", f"{name}={value}"]
         done = subprocess.run([*call, "--", str(self.program), *arguments], capture_output=True, text=True,
                               env=self.launcher.environment, cwd=self.launcher.scratch)

@@ -2,7 +2,8 @@
 
 A rival comes from a crate, compiled here (crate.py), or from a Debian package (debian.py); from the crate when both are
 there, for it is the newer one. A name means one allocator, or one major version where two are in use. To add one: an
-entry below and, for a crate, a feature of that name in lab/peers/Cargo.toml.
+entry below and, for a crate, a feature of that name in lab/peers/Cargo.toml. Those that say `secure_of` are builds of another
+one that look for a program's mistakes; `./polder mistakes` compares them.
 """
 
 from __future__ import annotations
@@ -38,8 +39,30 @@ PEERS: tuple[Peer, ...] = (
          Crate("rpmalloc-sys", Inside("rpmalloc/CHANGELOG", r"^([0-9.]+)"), flags="-DENABLE_OVERRIDE=1")),
     Peer("scudo", "scudo", "2016", "LLVM's hardened allocator, Android's malloc: checksummed headers, random order, quarantine.",
          package="libclang-rt-19-dev|libclang-rt-18-dev|libclang-rt-16-dev|libclang-rt-15-dev",
-         files=("libclang_rt.scudo_standalone-{machine}.so",)),
+         files=("libclang_rt.scudo_standalone-{machine}.so",), secure="as it is"),
     # It writes alignas, which is a keyword of C only since gcc 13.
     Peer("hardened", "hardened_malloc", "2018", "GrapheneOS's allocator: slabs apart from metadata, canaries, quarantines, guard pages.",
-         Crate("hardened-malloc-sys", r"^[0-9]+\.[0-9]+\.(\d+)", flags="-include stdalign.h")),
+         Crate("hardened-malloc-sys", r"^[0-9]+\.[0-9]+\.(\d+)", flags="-include stdalign.h"), secure="as it is"),
+    Peer("glibc-checks", "glibc with its checks", "2021", "The C library's malloc with libc_malloc_debug before it.",
+         package="libc6", files=("libc_malloc_debug.so.0",), settings=(("GLIBC_TUNABLES", "glibc.malloc.check=3"),),
+         secure="libc_malloc_debug.so, glibc.malloc.check=3", secure_of="system"),
+    Peer("jemalloc-debug", "jemalloc, debugging", "2006", "jemalloc with its assertions and safety checks.",
+         Crate("tikv-jemalloc-sys", r"\+([0-9.]+)-"), settings=(("MALLOC_CONF", "junk:true,abort_conf:true"),),
+         secure="--enable-debug, junk:true", secure_of="jemalloc"),
+    # Without the word from outside mimalloc would keep to itself most of what it notices.
+    Peer("mimalloc2-secure", "mimalloc 2, secure", "2019", "mimalloc 2 with encoded lists, guard pages, padding, checked frees.",
+         Crate("libmimalloc-sys", Inside("c_src/mimalloc/v2/include/mimalloc.h", r"MI_MALLOC_VERSION\s+(\d+)"),
+               flags="-fvisibility=hidden"), settings=(("MIMALLOC_SHOW_ERRORS", "1"),),
+         secure="MI_SECURE=4, MIMALLOC_SHOW_ERRORS=1", secure_of="mimalloc2"),
+    Peer("mimalloc3-secure", "mimalloc 3, secure", "2025", "The same of mimalloc 3.",
+         Crate("libmimalloc-sys", Inside("c_src/mimalloc/v3/include/mimalloc.h", r"MI_MALLOC_VERSION\s+(\d+)"),
+               flags="-fvisibility=hidden"), settings=(("MIMALLOC_SHOW_ERRORS", "1"),),
+         secure="MI_SECURE=4, MIMALLOC_SHOW_ERRORS=1", secure_of="mimalloc3"),
+    Peer("tcmalloc-debug", "tcmalloc of gperftools, debugging", "2005", "Marks around every block, freed ones held back and looked at.",
+         package="libtcmalloc-minimal4", files=("libtcmalloc_minimal_debug.so.4",), secure="libtcmalloc_minimal_debug.so",
+         secure_of="tcmalloc"),
+    # The crate's feature changes nothing but a name where cc compiles it.
+    Peer("snmalloc-checks", "snmalloc with its checks", "2019", "snmalloc with signed lists, random places, checked frees.",
+         Crate("snmalloc-sys", r"([0-9.]+)", flags="-DSNMALLOC_CHECK_CLIENT", names=SNMALLOC), secure="SNMALLOC_CHECK_CLIENT",
+         secure_of="snmalloc"),
 )

@@ -54,3 +54,5 @@ class Peer:
     files: tuple[str, ...] = ()  # of that package, the best first
     also: tuple[str, ...] = ()  # names by which it is found as well
     settings: tuple[tuple[str, str], ...] = ()  # environment variables that it is meant to run with
+    secure: str = ""  # what makes it look for a program's mistakes, where that is what it is for
+    secure_of: str = ""  # the rival of which it is a build that does so: asked for by name only

@@ -11,6 +11,13 @@ namespace polder {
 inline constexpr std::size_t cache_line = 64;
 inline constexpr std::size_t false_sharing_range = 128;
 
+// The build whose free lists are encoded and whose usual options are the hardened ones (docs/how-to/hardening.md).
+#if defined(POLDER_HARDENED)
+inline constexpr bool hardened_build = true;
+#else
+inline constexpr bool hardened_build = false;
+#endif
+
 // What max_align_t asks for; every block of every size keeps it.
 inline constexpr std::size_t min_alignment = 16;
 

@@ -297,7 +297,7 @@ class shared_heap {
         page_(page),
         secret_(os::process_secret()),
         map_(at + map_at()),
-        huge_(map_, page, at + huge_at()),
+        huge_(map_, page, at + huge_at(), unbounded_),
         caches_(at + caches_at()),
         front_(heap_setting{options_, page, secret_, map_}) {
     options_.page_size = page;
@@ -383,6 +383,7 @@ class shared_heap {
   std::size_t page_;
   mem::secret secret_;
   mem::radix_map map_;
+  mem::budget unbounded_;
   mem::huge_blocks huge_;
   cache_table caches_;
   index_stack idle_;            // caches without a thread

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include <polder/base/config.hpp>
 #include <polder/heap/tunable.hpp>
 
 namespace polder::heap {
@@ -26,10 +27,15 @@ struct options {
   release_policy release = release_policy::dontneed;
   thp_policy thp = thp_policy::large;
   numa_policy numa = numa_policy::off;
-  bool populate = true;                                 // prefault classes that grow
-  bool background = true;                               // a thread gives memory back where no other comes by
-  bool verbose = false;                                 // one line at start with the effective options
-  bool stats = false;                                   // statistics at exit
+  std::size_t limit = 0;            // bytes of memory the heap may hold; 0: as much as there is
+  std::size_t target = 0;           // bytes above which it keeps nothing spare; 0: as cgroup says
+  bool cgroup = true;               // a target below the limit of the container it is in
+  bool populate = true;             // prefault classes that grow
+  bool background = true;           // a thread gives memory back where no other comes by
+  bool hardened = hardened_build;   // mistakes are looked for at the price of time and memory
+  std::uint32_t guard_rate = 1000;  // where hardened, one block in so many lies between guard pages; 0: none
+  bool verbose = false;             // one line at start with the effective options
+  bool stats = false;               // statistics at exit
   std::array<char, longest_file + 1> timeline = {};     // the file of slow paths, ended by zeros; empty: none
   std::uint32_t timeline_events = 100'000;              // a thread
   std::uint64_t timeline_at_least = 0;                  // nanoseconds; shorter ones are only counted

@@ -81,6 +81,13 @@ bool read_events(text value, options& o) {
   return true;
 }
 
+bool read_guard_rate(text value, options& o) {
+  std::uint64_t n = 0;
+  if (!read_number(value, n) || n > 1'000'000'000) return false;
+  o.guard_rate = std::uint32_t(n);
+  return true;
+}
+
 bool read_file(text value, std::array<char, longest_file + 1>& into) {
   if (value.size() > longest_file) return false;
   into = {};
@@ -156,7 +163,7 @@ bool read_tunable(text value, const tunable& t, std::uint64_t& into) {
 }  // namespace
 
 // clang-format off
-constinit const option_key option_keys[13] = {
+constinit const option_key option_keys[18] = {
     {"arena_size", size_form,
      [](text v, options& o) noexcept { return read_size(v, o.arena_size); },
      [](out& to, const options& o) noexcept { write_size(to, o.arena_size); }},
@@ -175,12 +182,27 @@ constinit const option_key option_keys[13] = {
     {"numa", "off or on",
      [](text v, options& o) noexcept { return read_word(v, numa_words, o.numa); },
      [](out& to, const options& o) noexcept { to << numa_words[unsigned(o.numa)]; }},
+    {"limit", size_form,
+     [](text v, options& o) noexcept { return read_size(v, o.limit); },
+     [](out& to, const options& o) noexcept { write_size(to, o.limit); }},
+    {"target", size_form,
+     [](text v, options& o) noexcept { return read_size(v, o.target); },
+     [](out& to, const options& o) noexcept { write_size(to, o.target); }},
+    {"cgroup", switch_form,
+     [](text v, options& o) noexcept { return read_switch(v, o.cgroup); },
+     [](out& to, const options& o) noexcept { to << unsigned(o.cgroup); }},
     {"populate", switch_form,
      [](text v, options& o) noexcept { return read_switch(v, o.populate); },
      [](out& to, const options& o) noexcept { to << unsigned(o.populate); }},
     {"background", switch_form,
      [](text v, options& o) noexcept { return read_switch(v, o.background); },
      [](out& to, const options& o) noexcept { to << unsigned(o.background); }},
+    {"hardened", switch_form,
+     [](text v, options& o) noexcept { return read_switch(v, o.hardened); },
+     [](out& to, const options& o) noexcept { to << unsigned(o.hardened); }},
+    {"guard_rate", "one block in how many, 1 to 1000000000; 0: none",
+     [](text v, options& o) noexcept { return read_guard_rate(v, o); },
+     [](out& to, const options& o) noexcept { to << o.guard_rate; }},
     {"verbose", switch_form,
      [](text v, options& o) noexcept { return read_switch(v, o.verbose); },
      [](out& to, const options& o) noexcept { to << unsigned(o.verbose); }},

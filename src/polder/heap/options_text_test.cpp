@@ -28,7 +28,8 @@ TEST(options_text, nothing_means_the_defaults) {
 
 TEST(options_text, every_key) {
   const options o = read(
-      "arena_size=3G,page_size=64K,decay_ms=0,release=free,thp=madvise,numa=on,populate=0,verbose=1,stats=1,"
+      "arena_size=3G,page_size=64K,decay_ms=0,release=free,thp=madvise,numa=on,limit=200M,target=3K,cgroup=0,"
+      "populate=0,background=0,hardened=1,guard_rate=7,verbose=1,stats=1,"
       "timeline=/tmp/a file,timeline_events=7,timeline_at_least=1000");
   EXPECT_EQ(o.arena_size, 3 * GiB);
   EXPECT_EQ(o.page_size, 64 * KiB);
@@ -36,7 +37,13 @@ TEST(options_text, every_key) {
   EXPECT_EQ(o.release, release_policy::free);
   EXPECT_EQ(o.thp, thp_policy::madvise);
   EXPECT_EQ(o.numa, numa_policy::on);
+  EXPECT_EQ(o.limit, 200 * MiB);
+  EXPECT_EQ(o.target, 3 * KiB);
+  EXPECT_FALSE(o.cgroup);
   EXPECT_FALSE(o.populate);
+  EXPECT_FALSE(o.background);
+  EXPECT_TRUE(o.hardened);
+  EXPECT_EQ(o.guard_rate, 7u);
   EXPECT_TRUE(o.verbose);
   EXPECT_TRUE(o.stats);
   EXPECT_STREQ("/tmp/a file", o.timeline.data());
@@ -53,7 +60,8 @@ TEST(options_text, blanks_case_of_suffixes_and_order) {
 
 TEST(options_text, what_is_written_reads_back) {
   for (const char* text : {"", "arena_size=1000,decay_ms=4294967295", "release=free,thp=on,numa=on,stats=1",
-                           "thp=large", "page_size=1M", "timeline=a,timeline_at_least=5"}) {
+                           "thp=large", "page_size=1M", "hardened=1,guard_rate=0", "limit=3G,target=1000,cgroup=0",
+                           "timeline=a,timeline_at_least=5"}) {
     const options before = read(text);
     os::line_text written;
     write_options(written, before);
@@ -65,6 +73,7 @@ TEST(options_text, an_unknown_key_names_the_nearest) {
   EXPECT_EQ(complaint("decai_ms=1"), "unknown option \"decai_ms\" (did you mean \"decay_ms\"?)");
   EXPECT_EQ(complaint("stats=1,areana=1"), "unknown option \"areana\" (did you mean \"arena_size\"?)");
   EXPECT_EQ(complaint("tph=on"), "unknown option \"tph\" (did you mean \"thp\"?)");
+  EXPECT_EQ(complaint("limits=1"), "unknown option \"limits\" (did you mean \"limit\"?)");
   EXPECT_EQ(complaint("STATS=1"), "unknown option \"STATS\" (did you mean \"stats\"?)");
   EXPECT_EQ(complaint("page=4K"), "unknown option \"page\" (did you mean \"page_size\"?)");
   EXPECT_NE(complaint("=1").find("unknown option \"\""), std::string::npos);
@@ -89,10 +98,15 @@ TEST(options_text, a_bad_value_says_what_it_takes) {
                            "thp=always",
                            "thp=",
                            "numa=1",
+                           "limit=most",
+                           "target=1.5G",
+                           "cgroup=off",
                            "release=never",
                            "populate=2",
                            "verbose=yes",
                            "stats=01",
+                           "hardened=on",
+                           "guard_rate=1000000001",
                            "timeline_events=0",
                            "timeline_events=100000001",
                            "timeline_at_least=1us"})

@@ -25,6 +25,11 @@ struct statistics {
   std::uint64_t refills = 0;       // times a thread went for a new span
   std::uint64_t remote_frees = 0;  // blocks freed by another thread than their owner
   std::uint64_t posts = 0;         // lists in which such blocks went home
+
+  std::size_t committed =
+      0;  // memory of the system's that counts against limit and target; 0: the heap does not count it
+  std::size_t limit = 0;   // what `committed` may not exceed; 0: nothing
+  std::size_t target = 0;  // above which nothing spare is kept; 0: there is none
 };
 
 }  // namespace polder::heap

@@ -58,6 +58,9 @@ POLDER_PUBLIC int polder_read_statistics(struct polder_statistics* into) noexcep
       .refills = s.refills,
       .remote_frees = s.remote_frees,
       .posts = s.posts,
+      .committed = s.committed,
+      .limit = s.limit,
+      .target = s.target,
   };
   std::memcpy(into, &all, all.size);
   return 0;

@@ -114,6 +114,110 @@ TEST(capi, statistics_of_another_version) {
   EXPECT_EQ(polder_read_statistics(nullptr), EINVAL);
 }
 
+std::size_t held() {
+  polder_statistics s{};
+  s.size = sizeof s;
+  EXPECT_EQ(polder_read_statistics(&s), 0);
+  return s.committed;
+}
+
+TEST(capi, a_cap_is_kept_and_read_back) {
+  constexpr std::size_t big = 64 << 20;
+  EXPECT_EQ(polder_set_limit(held() + big / 2), 0);
+  polder_statistics s{};
+  s.size = sizeof s;
+  ASSERT_EQ(polder_read_statistics(&s), 0);
+  EXPECT_EQ(s.limit, s.committed + big / 2);
+  errno = 0;
+  void* p = polder_malloc(big);
+  EXPECT_EQ(p, nullptr);
+  EXPECT_EQ(errno, ENOMEM);
+  EXPECT_EQ(polder_set_limit(0), 0);
+  p = polder_malloc(big);
+  EXPECT_NE(p, nullptr);
+  polder_free(p);
+}
+
+struct asked {
+  void* spare = nullptr;
+  int times = 0;
+  std::size_t wanted = 0;
+
+  static int give_it_up(std::size_t wanted, void* self) {
+    auto& a = *static_cast<asked*>(self);
+    ++a.times;
+    a.wanted = wanted;
+    polder_free(polder_malloc(100));
+    EXPECT_EQ(polder_malloc(std::size_t{1} << 40), nullptr);  // and nobody is asked within
+    if (a.spare == nullptr) return 0;
+    polder_free(a.spare);
+    a.spare = nullptr;
+    return 1;
+  }
+};
+
+TEST(capi, who_watches_the_cap_is_asked_until_it_gives_up) {
+  constexpr std::size_t big = 64 << 20;
+  asked a{.spare = polder_malloc(big)};
+  EXPECT_EQ(polder_set_limit(held() + big / 2), 0);
+  EXPECT_EQ(polder_on_limit(asked::give_it_up, &a), 0);
+  void* const p = polder_malloc(big);
+  EXPECT_NE(p, nullptr);
+  EXPECT_EQ(a.times, 1);
+  EXPECT_GE(a.wanted, big);
+  EXPECT_EQ(polder_malloc(big), nullptr);
+  EXPECT_EQ(a.times, 2);
+  EXPECT_EQ(polder_on_limit(nullptr, nullptr), 0);
+  EXPECT_EQ(polder_malloc(big), nullptr);
+  EXPECT_EQ(a.times, 2);
+  EXPECT_EQ(polder_set_limit(0), 0);
+  polder_free(p);
+}
+
+TEST(capi, who_watches_the_target_is_told_of_each_crossing) {
+  constexpr std::size_t big = 64 << 20;
+  static std::vector<std::size_t> told;
+  told.clear();
+  told.reserve(10);
+  EXPECT_EQ(polder_set_target(held() + big / 2), 0);
+  EXPECT_EQ(polder_on_target([](std::size_t committed,
+                                void* to) { static_cast<std::vector<std::size_t>*>(to)->push_back(committed); },
+                             &told),
+            0);
+  polder_statistics s{};
+  s.size = sizeof s;
+  ASSERT_EQ(polder_read_statistics(&s), 0);
+  for (int i = 0; i != 2; ++i) {
+    void* const p = polder_malloc(big);
+    EXPECT_NE(p, nullptr);
+    void* const q = polder_malloc(big);
+    EXPECT_NE(q, nullptr);
+    ASSERT_EQ(told.size(), std::size_t(i) + 1);
+    EXPECT_GT(told.back(), s.target);
+    polder_free(p);
+    polder_free(q);
+  }
+  EXPECT_EQ(polder_on_target(nullptr, nullptr), 0);
+  EXPECT_EQ(polder_set_target(0), 0);
+}
+
+TEST(capi, modes) {
+  polder_modes m{};
+  m.size = sizeof m;
+  ASSERT_EQ(polder_read_modes(&m), 0);
+  EXPECT_EQ(m.size, sizeof m);
+  EXPECT_GE(m.page_size, 4096u);
+  EXPECT_NE(m.background, POLDER_BACKGROUND_OFF);
+  EXPECT_EQ(m.background_error != 0, m.background == POLDER_BACKGROUND_REFUSED);
+  m.size = 2 * sizeof(std::size_t);  // of an older caller
+  m.huge_pages = 77;
+  EXPECT_EQ(polder_read_modes(&m), 0);
+  EXPECT_EQ(m.huge_pages, 77);
+  m.size = 1;
+  EXPECT_EQ(polder_read_modes(&m), EINVAL);
+  EXPECT_EQ(polder_read_modes(nullptr), EINVAL);
+}
+
 TEST(capi, options_are_text_as_snprintf_would_give_it) {
   const std::size_t length = polder_options(nullptr, 0);
   std::vector<char> text(length + 1, '?');

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <polder/heap/options_text.hpp>
+#include <polder/malloc/fault_report.hpp>
 #include <polder/malloc/instance.hpp>
 #include <polder/malloc/report.hpp>
 #include <polder/os/environ.hpp>
@@ -16,7 +17,7 @@ constinit thread_local thread_words this_thread{.lab = &host::nobody<heap_instan
 
 namespace {
 
-constinit heap::options options_ = heap::defaults(own_options);
+constinit heap::options options_ = usual_options<heap_instance>();
 
 // The key whose destructor is the end of a thread; 0: none yet, else the key + 1.
 //   written by  the first thread that comes, by CAS
@@ -56,7 +57,9 @@ void after_fork_in_child() { instance.after_fork_child(); }
 }
 
 [[gnu::destructor]] void at_exit() {
-  if (instance.effective_options().stats) print_statistics();
+  const heap::options& o = instance.effective_options();
+  if (o.hardened) instance.trim(0);  // what was written to freed blocks shows now or never
+  if (o.stats) print_statistics();
 }
 
 }  // namespace
@@ -96,6 +99,7 @@ void host::installed() noexcept {
     write_options(line, instance.effective_options(), own_options);
   }
   const heap::options& o = instance.effective_options();
+  if (o.hardened) explain_faults();
   if (o.timeline[0] != '\0')
     static_cast<void>(os::timeline::start(
         {.file = o.timeline.data(), .events_a_thread = o.timeline_events, .at_least_ns = o.timeline_at_least}));

@@ -21,6 +21,7 @@ namespace polder::face {
 struct thread_words {
   void* lab = nullptr;  // the heap's; owner only
   bool gone = false;    // owner only
+  bool told = false;    // it is in a callback of the user's; owner only
 };
 
 // NOLINTNEXTLINE: the one thread_local of the library

@@ -6,6 +6,7 @@
 
 #include <polder/heap/all.hpp>
 #include <polder/malloc/host.hpp>
+#include <polder/malloc/tracking.hpp>
 
 #ifndef POLDER_HEAP
 #define POLDER_HEAP polder
@@ -19,7 +20,7 @@ inline constexpr std::string_view chosen_heap = POLDER_TEXT(POLDER_HEAP);
 #undef POLDER_TEXT
 #undef POLDER_TEXT_OF
 
-using heap_instance = heap::named<chosen_heap, host>;
+using heap_instance = tracking<heap::named<chosen_heap, host>>;
 
 // The options that it has and other heaps do not.
 inline constexpr auto own_options = heap::tunables_of<heap_instance>();

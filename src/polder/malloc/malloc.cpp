@@ -49,6 +49,11 @@ POLDER_NOINLINE void* calloc_missed(std::size_t n, bool inside) noexcept {
   return had(instance.allocate_zeroed_missed(n, inside));
 }
 
+// realloc of null, its arguments where realloc has them. It is not malloc: who counts the calls of both would count it twice.
+POLDER_NOINLINE void* malloc_for_realloc(void*, std::size_t n) noexcept {
+  return instance.allocate_or<malloc_missed>(n);
+}
+
 // A power of two, or any small number.
 void* aligned(std::size_t alignment, std::size_t n) {
   if (alignment <= min_alignment) return had(instance.allocate(n));
@@ -77,7 +82,7 @@ POLDER_PUBLIC void* calloc(std::size_t count, std::size_t size) noexcept {
 }
 
 POLDER_PUBLIC void* realloc(void* p, std::size_t n) noexcept {
-  if (p == nullptr) return malloc(n);
+  if (p == nullptr) return malloc_for_realloc(p, n);
   if (n == 0) [[unlikely]] {
     instance.deallocate(p);
     return nullptr;

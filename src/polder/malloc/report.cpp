@@ -22,6 +22,9 @@ constexpr fact<std::size_t> byte_facts[] = {
     {"cached", &heap::statistics::cached, "free, kept for the next allocation"},
     {"large", &heap::statistics::large, "of the active in large blocks"},
     {"metadata", &heap::statistics::metadata, "in the heap's own tables"},
+    {"committed", &heap::statistics::committed, "that count against limit and target"},
+    {"limit", &heap::statistics::limit, "at most, 0 for no limit"},
+    {"target", &heap::statistics::target, "above which nothing spare is kept, 0 for none"},
 };
 
 constexpr fact<std::uint64_t> count_facts[] = {

@@ -68,6 +68,8 @@ arena::reservation arena::reserve(std::size_t front, std::size_t wanted, std::si
     }
     // A debugger dumps what has no access too. What is committed is put back in, range by range.
     os::keep_in_core_dumps(r.start, r.bytes, false);
+    static_cast<void>(
+        os::name(r.start, r.bytes, "polder"));  // whole, before it is cut: equal names do not keep parts apart
     if (commit_range(r.start, r.start + r.front, page)) return r;
     os::unmap(r.start, r.bytes);
   }
@@ -75,8 +77,8 @@ arena::reservation arena::reserve(std::size_t front, std::size_t wanted, std::si
 
 void arena::abandon(const reservation& r) noexcept { os::unmap(r.start, r.bytes); }
 
-arena::arena(const reservation& r, std::byte* map_root) noexcept
-    : reservation_(r), bytes_(r.arena_bytes), page_(r.page), map_(map_root) {
+arena::arena(const reservation& r, std::byte* map_root, budget& b) noexcept
+    : reservation_(r), budget_(b), bytes_(r.arena_bytes), page_(r.page), map_(map_root) {
   const layout l = lay_out(r.front, r.arena_bytes, r.chunks, r.page);
   chunks_ = reinterpret_cast<mem::chunk*>(r.start + l.chunks_at);
   summaries_ = reinterpret_cast<atomic<std::uint64_t>*>(r.start + l.summaries_at);
@@ -118,7 +120,11 @@ bool arena::open_main(unsigned n, site s, bool huge) noexcept {
     std::byte* const from = base_ + std::size_t{open} * chunk_size;
     const std::size_t end = std::size_t{last} * chunk_size < bytes_ ? std::size_t{last} * chunk_size : bytes_;
     if (limit != SIZE_MAX && end > limit) continue;
-    if (!commit_tables(open, last) || !commit_range(from, base_ + end, page_)) continue;
+    if (!budget_.take(step * tables_of_chunk)) continue;
+    if (!commit_tables(open, last) || !commit_range(from, base_ + end, page_)) {
+      budget_.give(step * tables_of_chunk);
+      continue;
+    }
     // The first opener to come by says of which site a chunk is; each of them sees to it before the chunk is open.
     for (chunk_number c = open; s != no_site && c < last; ++c) {
       site known = no_site;
@@ -136,8 +142,9 @@ bool arena::open_main(unsigned n, site s, bool huge) noexcept {
     const unsigned short_by = unsigned((std::size_t{last} * chunk_size - end) >> grain_shift);
     if (short_by != 0)
       static_cast<void>(chunks_[last - 1].taken.try_take_at(grains_per_chunk - short_by, short_by));
-    main_open_.cas(open, last, order::acq_rel, order::acquire);  // sync: chunk-open
-    return true;                                                 // by us or by another
+    if (!main_open_.cas(open, last, order::acq_rel, order::acquire))  // sync: chunk-open
+      budget_.give(step * tables_of_chunk);                           // another's
+    return true;
   }
 }
 
@@ -152,10 +159,11 @@ chunk_number arena::number_for_extra() noexcept {
   const auto links = [this](std::uint32_t i) -> atomic<std::uint32_t>& { return chunks_[i - 1].next; };
   if (const std::uint32_t i = closed_.pop(links)) return i - 1;
   const chunk_number room = reservation_.chunks - main_chunks_;
+  if (!budget_.take(tables_of_chunk)) return 0;
   chunk_number number = extra_open_.load(order::acquire);  // sync: chunk-open
   do {
     const chunk_number c = main_chunks_ + number;
-    if (number >= room || !commit_tables(c, c + 1)) return 0;
+    if (number >= room || !commit_tables(c, c + 1)) return budget_.give(tables_of_chunk), 0;
   } while (!extra_open_.cas(number, number + 1, order::acq_rel, order::acquire));  // sync: chunk-open
   // Nobody looks at its grains before it is ready; from now on they are taken until it is opened.
   static_cast<void>(chunks_[main_chunks_ + number].taken.try_take_at(0, grains_per_chunk));
@@ -215,8 +223,7 @@ bool arena::close_extra(chunk_number c) noexcept {
 
 std::size_t arena::table_bytes() const noexcept {
   const std::size_t chunks = std::size_t{main_open()} + extra_open();
-  return reservation_.front +
-         chunks * (sizeof(mem::chunk) + grains_per_chunk * (sizeof(span) + sizeof(std::uint32_t)));
+  return reservation_.front + chunks * tables_of_chunk;
 }
 
 std::size_t arena::committed_bytes() const noexcept {

@@ -22,6 +22,7 @@
 
 #include <polder/base/align.hpp>
 #include <polder/base/bits.hpp>
+#include <polder/mem/budget.hpp>
 #include <polder/mem/geometry.hpp>
 #include <polder/mem/radix_map.hpp>
 #include <polder/mem/span.hpp>
@@ -91,12 +92,14 @@ class arena {
   static reservation reserve(std::size_t front, std::size_t wanted, std::size_t page) noexcept;
   static void abandon(const reservation& r) noexcept;
 
-  // `r` must be what reserve returned; `map_root` lies in its front and is zeroed (radix_map::root_bytes).
-  arena(const reservation& r, std::byte* map_root) noexcept;
+  // `r` must be what reserve returned; `map_root` lies in its front and is zeroed (radix_map::root_bytes). The tables of each
+  // chunk count against `b`, and what its holders take of it; the front is the caller's to count.
+  arena(const reservation& r, std::byte* map_root, budget& b) noexcept;
 
   std::byte* base() const { return base_; }
   std::size_t bytes() const { return bytes_; }  // of the main arena
   std::size_t page() const { return page_; }
+  budget& committed() const { return budget_; }
   const reservation& whole() const { return reservation_; }
   atomic<std::uint32_t>* words() const { return words_; }
   span* spans() const { return spans_; }
@@ -132,7 +135,8 @@ class arena {
   const radix_map& map() const { return map_; }
 
   // Makes room for a run of n grains on site s: opens the next chunk, or several when the heap is large or n is. Beyond the
-  // main arena n <= grains_per_chunk. Another thread may have been faster, and for another site. False: the system refuses.
+  // main arena n <= grains_per_chunk. Another thread may have been faster, and for another site. False: the system refuses, or
+  // the tables would be above the cap.
   // `huge`: ask for huge pages.
   bool open_more(unsigned n, site s = no_site, bool huge = false) noexcept;
 
@@ -154,12 +158,15 @@ class arena {
   std::size_t table_bytes() const noexcept;
 
  private:
+  static constexpr std::size_t tables_of_chunk =
+      sizeof(mem::chunk) + grains_per_chunk * (sizeof(span) + sizeof(std::uint32_t));
   bool commit_tables(chunk_number first, chunk_number last) noexcept;
   bool open_main(unsigned n, site s, bool huge) noexcept;
   bool open_extra(unsigned n, site s) noexcept;
   chunk_number number_for_extra() noexcept;
 
   reservation reservation_;
+  budget& budget_;
   std::byte* base_;
   std::size_t bytes_;
   std::size_t page_;

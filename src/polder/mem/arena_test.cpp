@@ -165,7 +165,8 @@ TEST(arena, the_ladder_under_a_limit) {
                 const arena::reservation r = arena::reserve(fresh_arena::front, 0, os::page_size());
                 if (!r.start) return 2;
                 if (r.arena_bytes > limit / 4 || r.bytes > room) return 3;
-                arena a(r, r.start);
+                budget b;
+                arena a(r, r.start, b);
                 while (a.main_open() < a.main_chunks())
                   if (!a.open_more(1)) return 4;
                 *(a.base() + a.bytes() - 1) = std::byte{1};

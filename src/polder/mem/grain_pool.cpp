@@ -54,7 +54,7 @@ constexpr std::uint64_t starts_that_touch(std::uint64_t word, unsigned n) {
 // A huge page is worth having for memory that will be touched all over: runs, and spans where they are many for each
 // thread. What one of them leaves empty must be little of the heap.
 bool grain_pool::wants_huge_pages(unsigned n) const noexcept {
-  if (!huge_pages_ || arena_.no_huge_pages()) return false;
+  if (!huge_pages_ || arena_.no_huge_pages() || arena_.committed().is_narrow()) return false;
   const std::size_t large = n > 1 ? 8 * MiB : 32 * MiB + threads_.load(order::relaxed) * (4 * MiB);
   return arena_.main_open() * chunk_size >= large;
 }
@@ -100,31 +100,66 @@ bool grain_pool::too_much_spare() const noexcept {
   return spare > MiB / grain_size + (as_much < quarter ? as_much : quarter);
 }
 
-// What is known of grains that have just become ours.
+// Where anybody can have them, and finds them. False: they were not all taken.
+POLDER_ALWAYS_INLINE bool grain_pool::free_part(chunk_number c, unsigned at, unsigned n, bool dirty) noexcept {
+  chunk& k = arena_.chunk(c);
+  if (!k.taken.give(at, n)) return false;
+  if (dirty) note(arena_.summary(c), summary_bit(c));
+  if (c < arena_.main_chunks()) {
+    note_free(c, no_site);
+    if (const site s = k.site.load(order::relaxed)) note_free(c, s);
+  }
+  return true;
+}
+
+// `were_dirty`: for each part of the run.
+[[gnu::cold]] POLDER_NOINLINE void grain_pool::put_back(grain first, unsigned n,
+                                                        const std::uint64_t* were_dirty) noexcept {
+  for_each_part(first, n, [&](chunk_number c, unsigned at, unsigned here) {
+    const std::uint64_t dirty = *were_dirty++;
+    arena_.chunk(c).dirty.fetch_or(dirty, order::relaxed);  // before the grains are free: run-give publishes it
+    return free_part(c, at, here, dirty != 0);
+  });
+}
+
+// What is known of grains that have just become ours. Clean ones are memory of the system's from now on: where that may not
+// be, they are put back as they were found.
 grain_pool::run grain_pool::taken(grain first, unsigned n) noexcept {
-  unsigned dirty_ones = 0;
+  std::uint64_t were_dirty[most_parts];
+  unsigned parts = 0, dirty_ones = 0;
   for_each_part(first, n, [&](chunk_number c, unsigned at, unsigned here) {
     chunk& k = arena_.chunk(c);
     const std::uint64_t dirty = k.dirty.load(order::relaxed) & ones(at, here);
     if (dirty != 0) k.dirty.fetch_and(~dirty, order::relaxed);
+    were_dirty[parts++] = dirty;
     dirty_ones += unsigned(std::popcount(dirty));
     return true;
   });
+  if (dirty_ones < n && !make_room(n - dirty_ones)) return put_back(first, n, were_dirty), run{};
   count_change(n, -std::int64_t{dirty_ones});
   if (dirty_ones < n && too_much_spare()) purge_spare(n - dirty_ones);
   return {first, dirty_ones == 0};
 }
 
 // What can be had without splitting huge pages first: they would be faulted in as small ones.
-void grain_pool::purge_spare(std::size_t grains) noexcept {
-  std::size_t budget = grains * grain_size;
+std::size_t grain_pool::purge_spare(std::size_t grains, bool lazy_ones) noexcept {
+  const std::size_t budget = grains * grain_size;
+  std::size_t had = 0;
   for (const bool splits : {false, true}) {
     chunk_number from = spare_from_.load(order::relaxed);
-    const std::size_t bytes = purge({.what = which::all, .budget = budget, .splits = splits}, from);
+    had += purge({.what = which::all, .budget = budget - had, .splits = splits, .lazy_ones = lazy_ones}, from);
     spare_from_.store(from, order::relaxed);
-    if (bytes >= budget) return;
-    budget -= bytes;
+    if (had >= budget) break;
   }
+  return had;
+}
+
+// So many grains of the budget, for which dirty ones go where they are in the way.
+bool grain_pool::make_room(std::size_t grains) noexcept {
+  budget& b = arena_.committed();
+  while (b.is_short(grains * grain_size) && count().dirty != 0 && purge_spare(grains, true) != 0) {
+  }
+  return b.take(grains * grain_size);
 }
 
 // Chunks whose summary bit is set, from `begin` upwards, then the extra ones; f returns true to stop.
@@ -287,14 +322,16 @@ bool grain_pool::extend(grain first, unsigned have, unsigned more, bool& zero) n
              !try_take_range(next, more)) {
     return false;
   }
-  zero = taken(next, more).zero;
-  return true;
+  const run r = taken(next, more);
+  zero = r.zero;
+  return r.first != 0;
 }
 
 bool grain_pool::give(grain first, unsigned n, left l) noexcept {
   const os::timeline::span told{os::timeline::kind::span_put, n, n * grain_size};
   const bool dirty = l != left::zero;
   count_change(-std::int64_t{n}, dirty ? n : 0);
+  if (!dirty) arena_.committed().give(n * grain_size);
   return for_each_part(first, n, [&](chunk_number c, unsigned at, unsigned here) {
     const std::uint64_t mask = ones(at, here);
     chunk& k = arena_.chunk(c);
@@ -304,13 +341,7 @@ bool grain_pool::give(grain first, unsigned n, left l) noexcept {
       if (k.released.load(order::relaxed) & mask) k.released.fetch_and(~mask, order::relaxed);
       k.dirty.fetch_or(mask, order::relaxed);  // before the grains are free: run-give publishes it
     }
-    if (!k.taken.give(at, here)) return false;
-    if (dirty) note(arena_.summary(c), summary_bit(c));
-    if (c < arena_.main_chunks()) {
-      note_free(c, no_site);
-      if (const site s = k.site.load(order::relaxed)) note_free(c, s);
-    }
-    return true;
+    return free_part(c, at, here, dirty);
   });
 }
 
@@ -340,7 +371,8 @@ std::size_t grain_pool::purge_chunk(chunk_number c, const purge_options& o) noex
   chunk& k = arena_.chunk(c);
   std::size_t bytes = 0;
   const std::uint64_t taken = k.taken.taken(), dirty = k.dirty.load(order::relaxed);
-  const std::uint64_t candidates = dirty & ~taken & ~k.released.load(order::relaxed);
+  const std::uint64_t candidates =
+      dirty & ~taken & (o.lazy_ones ? ~std::uint64_t{0} : ~k.released.load(order::relaxed));
   std::uint64_t old = o.what == which::all ? candidates : candidates & k.aged.load(order::relaxed);
   const std::uint64_t young = candidates & ~old;
   const page_kind kind = k.kind.load(order::relaxed);
@@ -371,6 +403,7 @@ std::size_t grain_pool::purge_chunk(chunk_number c, const purge_options& o) noex
     if (how == os::discarded::zeroed) {
       k.dirty.fetch_and(~mask, order::relaxed);
       count_change(0, -std::int64_t{dropped});
+      arena_.committed().give(dropped * grain_size);
       bytes += dropped * grain_size;
     } else if (how == os::discarded::lazily) {
       k.released.fetch_or(ours, order::relaxed);
@@ -404,10 +437,12 @@ void grain_pool::release_extra_chunks() noexcept {
     if (n == 0) continue;
     const std::uint64_t dirty = k.dirty.load(order::relaxed) & ones(0, n);
     k.dirty.store(0, order::relaxed);  // before the number may be another chunk's
-    count_change(0, -std::popcount(dirty));
-    if (arena_.close_extra(c)) continue;
+    if (arena_.close_extra(c)) {
+      count_change(0, -std::popcount(dirty));
+      arena_.committed().give(std::size_t(std::popcount(dirty)) * grain_size);
+      continue;
+    }
     k.dirty.store(dirty, order::relaxed);
-    count_change(0, std::popcount(dirty));
     static_cast<void>(k.taken.give(0, n));
     note(arena_.summary(c), summary_bit(c));
   }

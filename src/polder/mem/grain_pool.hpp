@@ -17,7 +17,8 @@
 // chunk of the site next, and what is free in other sites' chunks only where there is no room for one.
 //
 // Bound: whoever takes clean grains while the dirty free ones are many (spare_allowed) purges as many first; so the
-// pool holds at most that much memory which nobody can use, whatever the sizes asked for.
+// pool holds at most that much memory which nobody can use, whatever the sizes asked for. Where a cap or a target would be
+// passed, all dirty ones that are in the way go first; who is still above the cap has none.
 //
 // Invariant: every grain is taken by exactly one holder or free; a free grain that is not dirty reads as zero.
 #include <cstddef>
@@ -64,6 +65,7 @@ class grain_pool {
     bool lazily = false;            // MADV_FREE
     std::size_t budget = SIZE_MAX;  // bytes, about
     bool splits = true;             // also parts of huge pages that are in use
+    bool lazy_ones = false;         // also what the kernel may already take when it needs it
   };
   // Gives free dirty memory back to the system: what has been free since the step before, or all of it. Begins at
   // chunk `from` and leaves there where to go on, 0 when it is through. Bytes.
@@ -101,7 +103,11 @@ class grain_pool {
   unsigned dirty_in(grain first, unsigned n) const noexcept;
   bool try_take_range(grain first, unsigned n) noexcept;
   run taken(grain first, unsigned n) noexcept;
-  void purge_spare(std::size_t grains) noexcept;
+  static constexpr unsigned most_parts = longest / grains_per_chunk + 1;  // of a run, one in each chunk
+  void put_back(grain first, unsigned n, const std::uint64_t* were_dirty) noexcept;
+  bool free_part(chunk_number c, unsigned at, unsigned n, bool dirty) noexcept;
+  std::size_t purge_spare(std::size_t grains, bool lazy_ones = false) noexcept;
+  bool make_room(std::size_t grains) noexcept;
   grain take_dirty(unsigned n, want w, chunk_number& hint, site s) noexcept;
   void count_change(std::int64_t taken, std::int64_t dirty) noexcept;
   bool too_much_spare() const noexcept;

@@ -60,8 +60,13 @@ struct pooled : fresh_arena {
   }
   bool counts_right() const {
     const grain_pool::counts said = pool.count(), are = bits();
-    return said.taken == are.taken && said.dirty == are.dirty;
+    return said.taken == are.taken && said.dirty == are.dirty && held() == (are.taken + are.dirty) * grain_size;
   }
+  // Of the system's memory, beside the tables.
+  std::size_t held() const { return committed.used() - (it.table_bytes() - it.whole().front); }
+  // From now on so many grains may be held, those that are among them.
+  void allow(std::size_t grains) { committed.set_limit(committed.used() - held() + grains * grain_size); }
+  void aim_at(std::size_t grains) { committed.set_target(committed.used() - held() + grains * grain_size); }
   grain grains() const { return grain(it.bytes() >> grain_shift); }
 };
 
@@ -397,6 +402,13 @@ TEST(grain_pool, runs_of_a_heap_beyond_8_MiB_lie_in_huge_pages_and_single_grains
   }
 }
 
+TEST(grain_pool, under_a_cap_none_lie_in_huge_pages) {
+  with_huge_pages p(64);
+  p.pool.expect(1);
+  p.allow(2000);
+  for (int i = 0; i != 40; ++i) EXPECT_FALSE(p.huge(p.take(20).first)) << i;
+}
+
 TEST(grain_pool, single_grains_of_a_heap_that_is_large_for_its_threads_lie_in_huge_pages) {
   if (!kernel_has_huge_pages()) GTEST_SKIP() << "no huge pages here";
   for (const unsigned threads : {1u, 20u}) {
@@ -512,6 +524,81 @@ TEST(grain_pool, a_kernel_that_only_says_it_dropped_the_pages_is_found_out) {
                   return 0;
                 }))
           << "errno " << error << (lazily ? ", lazily" : "");
+}
+
+// ---- under a cap, above a target ---------------------------------------------------------------------------------------
+
+TEST(grain_pool, under_a_cap_there_are_so_many_grains_and_dirty_ones_make_room_for_others) {
+  pooled p(1);
+  const grain first = p.take_and_touch(10);
+  p.allow(10);
+  EXPECT_EQ(0u, p.take(1).first);
+  EXPECT_TRUE(p.counts_right());
+  for (unsigned i = 0; i != 8; i += 2) ASSERT_TRUE(p.pool.give(first + i, 1));
+  EXPECT_EQ(10 * grain_size, p.held());
+  const run one = p.take(1);  // dirty: nothing more of the system's
+  EXPECT_FALSE(one.zero);
+  EXPECT_EQ(3u, p.pool.count().dirty);
+  const run three = p.take(3);
+  ASSERT_NE(0u, three.first);
+  EXPECT_EQ(10 * grain_size, p.held());
+  EXPECT_EQ(0u, p.pool.count().dirty);
+  EXPECT_EQ(0u, p.take(1).first);
+  EXPECT_TRUE(p.counts_right());
+  p.committed.set_limit(budget::none);
+  EXPECT_NE(0u, p.take(40).first) << "what was refused is free, and is found";
+}
+
+TEST(grain_pool, who_is_refused_leaves_dirty_grains_dirty_and_clean_ones_clean) {
+  pooled p(1);
+  const grain first = p.take_and_touch(4);
+  ASSERT_TRUE(p.pool.give(first + 2, 2));
+  p.allow(4);
+  EXPECT_EQ(0u, p.take(30).first);
+  EXPECT_TRUE(p.counts_right());
+  bool zero = false;
+  EXPECT_FALSE(p.pool.extend(first, 2, 8, zero));
+  EXPECT_TRUE(p.counts_right());
+  EXPECT_TRUE(p.pool.extend(first, 2, 2, zero));
+  EXPECT_FALSE(p.pool.extend(first, 4, 1, zero));
+  EXPECT_TRUE(p.counts_right());
+}
+
+TEST(grain_pool, under_a_cap_the_tables_of_a_chunk_count_too) {
+  pooled p(2);
+  p.committed.set_limit(64 * grain_size);
+  unsigned had = 0;
+  while (p.take(1).first != 0) ++had;
+  EXPECT_EQ(63u, had);
+  EXPECT_LE(p.committed.used(), 64 * grain_size);
+  EXPECT_LT(63 * grain_size, p.committed.used());
+}
+
+TEST(grain_pool, what_the_kernel_may_take_counts_until_it_is_made_to) {
+  pooled p(1);
+  const grain first = p.take_and_touch(1);
+  for (int i = 1; i != 8; ++i) ASSERT_EQ(first + i, p.take_and_touch(1));
+  for (int i = 1; i < 8; i += 2) ASSERT_TRUE(p.pool.give(first + i, 1));
+  p.purge({.what = which::all, .lazily = true});
+  EXPECT_EQ(8 * grain_size, p.held());
+  p.allow(8);
+  EXPECT_NE(0u, p.take(4).first);
+  EXPECT_EQ(8 * grain_size, p.held());
+  EXPECT_EQ(0u, p.take(1).first);
+  EXPECT_TRUE(p.counts_right());
+}
+
+TEST(grain_pool, above_the_target_nothing_dirty_is_kept_and_taking_goes_on) {
+  pooled p(1);
+  const grain first = p.take_and_touch(6);
+  for (unsigned i = 0; i != 6; i += 2) ASSERT_TRUE(p.pool.give(first + i, 1));
+  p.aim_at(6);
+  EXPECT_NE(0u, p.take(3).first);
+  EXPECT_EQ(0u, p.pool.count().dirty);
+  EXPECT_EQ(6 * grain_size, p.held());
+  EXPECT_NE(0u, p.take(20).first);
+  EXPECT_EQ(26 * grain_size, p.held());
+  EXPECT_TRUE(p.counts_right());
 }
 
 // ---- against a naive model ---------------------------------------------------------------------------------------------
@@ -679,8 +766,10 @@ TEST(grain_pool_stress, purgers_of_two_kinds_leave_zeroes_or_say_so) {
   }
 }
 
-TEST(grain_pool_stress, four_threads_conserve_every_grain) {
+// cap: bytes of grains
+void four_threads_conserve_every_grain(std::size_t cap) {
   pooled p(32);
+  if (cap != budget::none) p.committed.set_limit(cap);
   const std::unique_ptr<atomic<std::uint32_t>[]> holders(new atomic<std::uint32_t>[p.grains()]);
   atomic<std::uint32_t> doubles, lies, refused;
   std::vector<std::thread> threads;
@@ -706,6 +795,7 @@ TEST(grain_pool_stress, four_threads_conserve_every_grain) {
         if (dice < 45) {
           const unsigned n = dice < 30 ? 1 : dice < 43 ? 1 + random() % 20 : 1 + random() % 150;
           const run r = p.pool.take(n, hint);
+          if (p.committed.used() > cap) lies.fetch_add(1, order::relaxed);
           if (r.first == 0) continue;
           check(r.first, n, r.zero);
           held.push_back({r.first, n});
@@ -733,6 +823,12 @@ TEST(grain_pool_stress, four_threads_conserve_every_grain) {
   // The figures that the bound on spare memory steers by are exact when nobody moves: no purge has counted twice.
   EXPECT_EQ(0u, p.pool.count().taken);
   EXPECT_EQ(p.bits().dirty, p.pool.count().dirty);
+  EXPECT_TRUE(p.counts_right());
+}
+
+TEST(grain_pool_stress, four_threads_conserve_every_grain) { four_threads_conserve_every_grain(budget::none); }
+TEST(grain_pool_stress, four_threads_conserve_every_grain_under_a_cap) {
+  four_threads_conserve_every_grain(400 * grain_size);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <polder/base/align.hpp>
 #include <polder/os/pages.hpp>
+#include <polder/os/probe.hpp>
 
 namespace polder::mem {
 
@@ -57,14 +58,16 @@ huge_blocks::block_info huge_blocks::take(std::size_t n, std::size_t alignment) 
   std::uint32_t number = take_cached(bytes);
   if (number == 0 && !stuck_.empty()) number = take_stuck(bytes);
   if (number == 0) {
+    if (!make_room(bytes)) return {};
     number = new_number();
-    if (number == 0) return {};
+    if (number == 0) return budget_.give(bytes), block_info{};
     auto* base = static_cast<std::byte*>(os::map(bytes));
     if (!base && purge(true) != 0) base = static_cast<std::byte*>(os::map(bytes));
-    if (!base) return retire_number(number), block_info{};
+    if (!base) return budget_.give(bytes), retire_number(number), block_info{};
     records_.at(number).base.set(base);
     records_.at(number).bytes.set(bytes);
     zero = true;
+    os::probe::huge_map(base, bytes);
   }
   std::byte* const p = at_address(align_up(address(records_.at(number).base.get()), alignment));
   records_.at(number).asked.set(asked);
@@ -81,9 +84,24 @@ void huge_blocks::count_live(std::size_t change) noexcept {
   }
 }
 
+// So many bytes of the budget, for which the cached mappings go where they are in the way.
+bool huge_blocks::make_room(std::size_t bytes) noexcept {
+  if (budget_.is_short(bytes)) purge(true);
+  return budget_.take(bytes);
+}
+
 void huge_blocks::unmap(std::uint32_t number) noexcept {
+  budget_.give(records_.at(number).bytes.get());
+  let_go(number);
+}
+
+// Of a mapping that does not count any more.
+void huge_blocks::let_go(std::uint32_t number) noexcept {
   record& r = records_.at(number);
-  if (os::unmap(r.base.get(), r.bytes.get())) return retire_number(number);
+  if (os::unmap(r.base.get(), r.bytes.get())) {
+    os::probe::huge_unmap(r.base.get(), r.bytes.get());
+    return retire_number(number);
+  }
   // The kernel cannot split its tables: drop the pages, and keep the addresses for the next block.
   os::discard_now(r.base.get(), r.bytes.get());
   stuck_.push(number, links());
@@ -94,10 +112,11 @@ std::uint32_t huge_blocks::take_stuck(std::size_t bytes) noexcept {
   std::uint32_t fitting = 0;
   for (std::uint32_t n = stuck_.take_all(links()); n != 0;) {
     const std::uint32_t next = records_.at(n).next.load(order::relaxed);
-    if (fitting == 0 && records_.at(n).bytes.get() >= bytes) {
+    const std::size_t length = records_.at(n).bytes.get();
+    if (fitting == 0 && length >= bytes && budget_.take(length)) {
       fitting = n;
     } else {
-      unmap(n);
+      let_go(n);
     }
     n = next;
   }
@@ -120,7 +139,7 @@ bool huge_blocks::give(std::uint32_t number, const void* p) noexcept {
   const std::size_t bytes = r.bytes.get();
   live_.fetch_sub(bytes, order::relaxed);
   const std::size_t cached_before = cached_.fetch_add(bytes, order::relaxed);
-  if (cached_before + bytes <= cache_bytes)
+  if (cached_before + bytes <= cache_bytes && !budget_.is_short())
     for (auto& slot : cache_) {
       std::uint64_t none = 0;
       if (slot.load(order::relaxed) != 0) continue;
@@ -144,6 +163,9 @@ std::byte* huge_blocks::resize(std::uint32_t number, const void* p, std::size_t 
   if (bytes <= old && bytes > old - old / 4) return r.asked.set(asked), at_address(address(p));
   std::byte* base = r.base.get();
   const bool in_huge_pages = huge_pages_ && bytes >= worth_huge_pages;
+  budgeted_length held(budget_, old);
+  if (bytes > old && budget_.is_short(bytes - old)) purge(true);
+  if (!held.reach(bytes)) return nullptr;
   if (!os::resize(base, old, bytes)) {
     // The new place is ours, and known to the map, before the pages go there: an address that is given up first may be
     // another thread's block a moment later.
@@ -153,14 +175,17 @@ std::byte* huge_blocks::resize(std::uint32_t number, const void* p, std::size_t 
     // At a multiple of a huge page, so that whole ones can move, if that is free: the kernel fills its room downwards. Where it
     // takes another place, it keeps to such multiples by itself for lengths that are some (Linux 6.7).
     if (in_huge_pages) bytes = align_up(bytes, huge_page);
+    if ((bytes > exact && budget_.is_short(bytes - exact)) || !held.reach(bytes)) bytes = exact;
     std::byte* const below =
         in_huge_pages ? at_address(align_down(address(r.base.get()) - bytes, huge_page)) : nullptr;
     base = static_cast<std::byte*>(os::reserve(bytes, below));
     if (!base) base = static_cast<std::byte*>(os::reserve(bytes = exact));
-    if (!base) return nullptr;
-    if (!map_.store(address(base) + before, radix_map::huge_mark | number)) return os::unmap(base, bytes), nullptr;
+    if (!base) return held.settle(old), nullptr;
+    if (!map_.store(address(base) + before, radix_map::huge_mark | number))
+      return held.settle(old), os::unmap(base, bytes), nullptr;
     map_.store(address(p), 0);
     if (!os::move(r.base.get(), old, base, bytes)) {
+      held.settle(old);
       map_.store(address(base) + before, 0);
       os::unmap(base, bytes);
       map_.store(address(p), radix_map::huge_mark | number);  // the node is there: it cannot fail
@@ -170,6 +195,7 @@ std::byte* huge_blocks::resize(std::uint32_t number, const void* p, std::size_t 
     r.user.store(address(base) + before, order::release);  // sync: huge-user
   }
   if (in_huge_pages && old < worth_huge_pages) os::advise_huge_pages(base, bytes, true);
+  held.settle(bytes);
   r.bytes.set(bytes);
   r.asked.set(asked);
   count_live(bytes - old);

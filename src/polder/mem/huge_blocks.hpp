@@ -11,6 +11,7 @@
 
 #include <polder/base/bits.hpp>
 #include <polder/base/config.hpp>
+#include <polder/mem/budget.hpp>
 #include <polder/mem/radix_map.hpp>
 #include <polder/mem/record_table.hpp>
 #include <polder/sync/index_stack.hpp>
@@ -28,11 +29,12 @@ class huge_blocks {
   static constexpr std::size_t directory_bytes = 1024 * sizeof(void*);
 
   // `map` may hold other values beside: those of huge blocks are marked. Lengths are multiples of `page`. huge_pages: ask
-  // for them where a block has grown past `worth_huge_pages`, for then it is written from end to end.
-  huge_blocks(radix_map& map, std::size_t page, std::byte* directory, bool huge_pages = false) noexcept
-      : map_(map), page_(page), huge_pages_(huge_pages), records_(directory) {}
+  // for them where a block has grown past `worth_huge_pages`, for then it is written from end to end. Whole mappings count
+  // against `b`, live or cached.
+  huge_blocks(radix_map& map, std::size_t page, std::byte* directory, budget& b, bool huge_pages = false) noexcept
+      : map_(map), page_(page), huge_pages_(huge_pages), budget_(b), records_(directory) {}
 
-  // At least n bytes at a multiple of `alignment`; null when the system refuses.
+  // At least n bytes at a multiple of `alignment`; null when the system refuses, or the cap does.
   block_info take(std::size_t n, std::size_t alignment) noexcept;
 
   // Number of the live huge block that begins at p, 0 if there is none.
@@ -54,7 +56,7 @@ class huge_blocks {
   // For messages: whether p began a block whose mapping is in the cache.
   bool is_cached(const void* p) const noexcept;
 
-  // Grows or shrinks in place or by moving pages: the new address, null if the system refuses (nothing changed).
+  // Grows or shrinks in place or by moving pages: the new address, null if the system or the cap refuses (nothing changed).
   std::byte* resize(std::uint32_t number, const void* p, std::size_t n) noexcept;
 
   // Gives cached mappings back that were there at the step before, or all. Bytes.
@@ -64,7 +66,7 @@ class huge_blocks {
   // costs no memory.
   static constexpr std::size_t shortest = 64 * KiB;
 
-  // Freed mappings beyond this many bytes are unmapped at once.
+  // Freed mappings beyond this many bytes are unmapped at once, and all of them above cap or target.
   static constexpr std::size_t cache_bytes = 32 * MiB;
 
   static constexpr std::size_t huge_page = 2 * MiB;
@@ -102,7 +104,9 @@ class huge_blocks {
   void retire_number(std::uint32_t number) noexcept;
   bool publish(std::uint32_t number, std::uintptr_t user) noexcept;
   std::uint32_t take_cached(std::size_t bytes) noexcept;
+  bool make_room(std::size_t bytes) noexcept;
   void unmap(std::uint32_t number) noexcept;
+  void let_go(std::uint32_t number) noexcept;
   std::uint32_t take_stuck(std::size_t bytes) noexcept;
   auto links() noexcept {
     return [this](std::uint32_t n) -> atomic<std::uint32_t>& { return records_.at(n).next; };
@@ -113,6 +117,7 @@ class huge_blocks {
   radix_map& map_;
   std::size_t page_;
   bool huge_pages_;
+  budget& budget_;
   record_table<record, 1024, directory_bytes / sizeof(void*)> records_;  // 2^20 huge blocks at a time
   index_stack free_numbers_;
   index_stack stuck_;  // numbers of mappings that the system would not take back: empty of pages, used first

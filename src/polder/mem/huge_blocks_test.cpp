@@ -21,7 +21,7 @@ using block_info = huge_blocks::block_info;
 
 struct huge : fresh_arena {
   explicit huge(std::size_t page = os::page_size()) : fresh_arena(4 * grain_size, 0, page) {}
-  huge_blocks blocks{it.map(), it.page(), directory()};
+  huge_blocks blocks{it.map(), it.page(), directory(), committed};
   ~huge() { blocks.purge(true); }
 
   bool free(const void* p) {
@@ -226,6 +226,7 @@ TEST(huge_blocks, resize_keeps_the_contents_wherever_it_goes) {
     ASSERT_GE(h.usable(q), wanted);
     ASSERT_TRUE(h.blocks.suits(h.blocks.find(q), wanted) && !h.blocks.suits(h.blocks.find(q), wanted - 1));
     ASSERT_EQ(h.usable(q), h.blocks.live_bytes());
+    ASSERT_EQ(h.committed.used(), h.blocks.live_bytes() + h.blocks.cached_bytes());
     for (std::size_t i = 0; i < std::min(n, wanted); i += os::page_size()) ASSERT_EQ(at(i), q[i]) << i;
     for (std::size_t i = align_up(std::min(n, wanted), os::page_size()); i < wanted; i += os::page_size()) {
       q[i] = at(i);
@@ -239,7 +240,7 @@ TEST(huge_blocks, resize_keeps_the_contents_wherever_it_goes) {
 
 TEST(huge_blocks, a_block_that_grows_where_it_may_have_huge_pages_moves_to_a_multiple_of_one_if_that_is_free) {
   huge h;
-  huge_blocks blocks{h.it.map(), h.it.page(), h.directory(), true};
+  huge_blocks blocks{h.it.map(), h.it.page(), h.directory(), h.committed, true};
   std::byte* p = blocks.take(2 * MiB, 16).p;
   ASSERT_NE(nullptr, p);
   std::memset(p, 7, 2 * MiB);
@@ -411,6 +412,54 @@ TEST(huge_blocks, threads_that_take_resize_and_give_never_share_an_address) {
   EXPECT_EQ(0u, h.blocks.live_bytes());
   h.blocks.purge(true);
   EXPECT_EQ(0u, h.blocks.cached_bytes());
+  EXPECT_EQ(0u, h.committed.used());
+}
+
+// ---- under a cap, above a target ---------------------------------------------------------------------------------------
+
+TEST(huge_blocks, under_a_cap_what_does_not_fit_is_refused_and_changes_nothing) {
+  huge h;
+  h.committed.set_limit(50 * MiB);
+  std::byte* const p = h.blocks.take(40 * MiB, 16).p;
+  ASSERT_NE(nullptr, p);
+  EXPECT_EQ(nullptr, h.blocks.take(11 * MiB, 16).p);
+  EXPECT_EQ(nullptr, h.blocks.resize(h.blocks.find(p), p, 51 * MiB));
+  EXPECT_EQ(40 * MiB, h.usable(p));
+  EXPECT_EQ(40 * MiB, h.committed.used());
+  std::byte* const q = h.blocks.resize(h.blocks.find(p), p, 49 * MiB);
+  ASSERT_NE(nullptr, q);
+  EXPECT_EQ(h.usable(q), h.committed.used());
+  EXPECT_LE(h.committed.used(), 50 * MiB);
+  EXPECT_TRUE(h.free(q));
+  EXPECT_EQ(h.blocks.cached_bytes(), h.committed.used());
+}
+
+TEST(huge_blocks, under_a_cap_the_cached_make_room) {
+  huge h;
+  h.committed.set_limit(30 * MiB);
+  std::byte* const p = h.blocks.take(20 * MiB, 16).p;
+  ASSERT_TRUE(h.free(p));
+  EXPECT_EQ(20 * MiB, h.committed.used());
+  EXPECT_NE(nullptr, h.blocks.take(28 * MiB, 16).p);
+  EXPECT_EQ(0u, h.blocks.cached_bytes());
+  EXPECT_EQ(28 * MiB, h.committed.used());
+}
+
+TEST(huge_blocks, above_the_target_none_is_cached_and_none_grows_further_than_asked) {
+  huge h;
+  h.committed.set_target(10 * MiB);
+  std::byte* p = h.blocks.take(20 * MiB, 16).p;
+  ASSERT_NE(nullptr, p);
+  void* const wall =
+      ::mmap(p + 20 * MiB, h.it.page(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  p = h.blocks.resize(h.blocks.find(p), p, 24 * MiB);  // not where it is
+  ASSERT_NE(nullptr, p);
+  EXPECT_EQ(24 * MiB, h.usable(p));
+  EXPECT_EQ(24 * MiB, h.committed.used());
+  ASSERT_TRUE(h.free(p));
+  EXPECT_EQ(0u, h.blocks.cached_bytes());
+  EXPECT_EQ(0u, h.committed.used());
+  if (wall != MAP_FAILED) ::munmap(wall, h.it.page());
 }
 
 }  // namespace

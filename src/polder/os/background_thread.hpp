@@ -12,6 +12,7 @@
 //
 // States of `id`: 0, none; `coming`; then the thread's number, which the kernel writes, and clears when the thread has ended
 // and needs its stack no more.
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 
@@ -24,6 +25,9 @@ class background_thread {
   constexpr background_thread() noexcept = default;
   background_thread(const background_thread&) = delete;
   background_thread& operator=(const background_thread&) = delete;
+
+  // Why the system would not have one, as errno tells it; 0: it has never refused.
+  int refusal() const noexcept { return refusal_.load(order::relaxed); }
 
   [[gnu::always_inline]] bool runs() const noexcept { return id_.load(order::relaxed) != 0; }
 
@@ -40,6 +44,12 @@ class background_thread {
   static bool shares_rights() noexcept;
 
  private:
+// Sanitizers look up a thread's state, of which this one has none.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  static constexpr bool is_possible = false;
+#else
+  static constexpr bool is_possible = true;
+#endif
   static constexpr std::uint32_t coming = ~std::uint32_t{0};
   bool map_once() noexcept;
   static int run(void* self) noexcept;
@@ -50,7 +60,7 @@ class background_thread {
   //   order       background-start: who starts it finds what the one before left of the members below
   //   ABA         harmless: an end in between is an end
   atomic<std::uint32_t> id_{0};
-  atomic<bool> refused_{false};  // written by who starts it, and never again tried
+  atomic<int> refusal_{is_possible ? 0 : ENOTSUP};  // written by who starts it, and never again tried
   // The starter's, from 0 → coming until the kernel writes the number; the thread reads them before it runs its body.
   std::byte* memory_ = nullptr;
   std::size_t storage_at_ = 0;  // where in it the thread pointer points

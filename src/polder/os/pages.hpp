@@ -39,6 +39,14 @@ enum class discarded { zeroed, lazily, refused };
 discarded discard_now(void* p, std::size_t bytes) noexcept;
 discarded discard_lazily(void* p, std::size_t bytes) noexcept;
 
+// Makes the range inaccessible and drops its contents without a mapping of its own (MADV_GUARD_INSTALL, Linux 6.13), and
+// accessible again, zeroed. False: not supported, or the memory is locked; nothing changed.
+bool install_guard(void* p, std::size_t bytes) noexcept;
+bool remove_guard(void* p, std::size_t bytes) noexcept;
+
+// Makes the range inaccessible; it keeps its contents. commit() undoes it. False: nothing changed (too many mappings).
+bool deny(void* p, std::size_t bytes) noexcept;
+
 // Faults the range in at once, for writing. False: not supported or not enough memory; touching it works as ever.
 bool populate(void* p, std::size_t bytes) noexcept;
 
@@ -47,6 +55,9 @@ bool advise_huge_pages(void* p, std::size_t bytes, bool wanted) noexcept;
 
 // Whether the range is written into core dumps; at first it is, even where there is no access. False: no change.
 bool keep_in_core_dumps(void* p, std::size_t bytes, bool wanted) noexcept;
+
+// What /proc/PID/maps and debuggers call the range: [anon:NAME]. False: the kernel has no such names, or not for these pages.
+bool name(void* p, std::size_t bytes, const char* what) noexcept;
 
 // RLIMIT_AS in bytes, SIZE_MAX when there is none.
 std::size_t address_space_limit() noexcept;

@@ -8,6 +8,9 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
 
 #include <polder/base/align.hpp>
 #include <polder/base/bits.hpp>
@@ -277,6 +280,19 @@ TEST_F(pages, beyond_the_address_space_limit_nothing_can_be_had) {
             }));
 }
 
+TEST_F(pages, a_name_is_refused_or_shows_in_the_list_of_mappings) {
+  void* const p = reserve(4 * page);
+  const bool named = name(p, 4 * page, "polder here");
+  quietly([&] {
+    std::ifstream maps("/proc/self/maps");
+    const std::string all{std::istreambuf_iterator<char>(maps), {}};
+    EXPECT_EQ(named, all.find("[anon:polder here]") != std::string::npos);
+    return 0;
+  });
+  EXPECT_FALSE(name(p, 4 * page, "[not] a \\ name"));
+  unmap(p, 4 * page);
+}
+
 // A kernel without the call, a sandbox that forbids it.
 TEST_F(pages, advice_that_is_refused_is_false_and_changes_nothing) {
   if (const char* why = lacks_filters()) GTEST_SKIP() << why;
@@ -300,7 +316,7 @@ TEST_F(pages, every_call_that_is_refused_is_null_or_false) {
   if (const char* why = lacks_filters()) GTEST_SKIP() << why;
   EXPECT_EQ(fine, forked([] {
               auto* const p = static_cast<std::byte*>(map(2 * page));
-              for (const long call : {SYS_mmap, SYS_munmap, SYS_mprotect, SYS_mremap})
+              for (const long call : {SYS_mmap, SYS_munmap, SYS_mprotect, SYS_mremap, SYS_prctl})
                 if (!answer(call, ENOMEM)) return 1;
               errno = 77;
               if (map(page) || reserve(page)) return 2;
@@ -308,7 +324,8 @@ TEST_F(pages, every_call_that_is_refused_is_null_or_false) {
               if (unmap(p, page)) return 4;
               if (resize(p, 2 * page, page)) return 5;
               if (move(p, page, p + page, page)) return 6;
-              return errno == 77 ? 0 : 7;
+              if (name(p, page, "polder")) return 7;
+              return errno == 77 ? 0 : 8;
             }));
 }
 

@@ -89,7 +89,7 @@ inline void write_all(int fd, std::string_view text) noexcept {
   errno = kept;
 }
 
-using line_text = text_buffer<480>;
+using line_text = text_buffer<640>;
 
 class line : public line_text {
  public:

@@ -1,12 +1,12 @@
 #pragma once
 // thread_name — the kernel's number of a thread, and what the thread is called.
 //
-//   in malloc  yes
+//   in malloc  yes; errno is kept
 #include <cstdint>
 
 namespace polder::os {
 
-// The calling thread's; a system call.
+// The calling thread's; a system call. 0: the kernel does not say.
 std::uint32_t own_thread_number() noexcept;
 
 struct thread_name {

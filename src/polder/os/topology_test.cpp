@@ -5,50 +5,36 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include <polder/os/tree_test.hpp>
+
 namespace polder::os {
 namespace {
 
-// A tree of the files that sysfs would have.
-class tree {
- public:
-  tree() {
-    char name[] = "/tmp/polder-topology-XXXXXX";
-    root_ = ::mkdtemp(name);
+// The files that sysfs would have.
+struct sysfs : tree {
+  sysfs& file(const std::string& name, const std::string& text) {
+    return tree::file("devices/system/" + name, text), *this;
   }
-  ~tree() { std::filesystem::remove_all(root_); }
-
-  tree& file(const std::string& name, const std::string& text) {
-    const std::filesystem::path p = root_ + "/devices/system/" + name;
-    std::filesystem::create_directories(p.parent_path());
-    std::ofstream(p) << text;
-    return *this;
-  }
-  tree& cpu(unsigned number, int package) {
+  sysfs& cpu(unsigned number, int package) {
     return file("cpu/cpu" + std::to_string(number) + "/topology/physical_package_id",
                 std::to_string(package) + "\n");
   }
-  const std::string& root() const { return root_; }
-
- private:
-  std::string root_;
 };
 
 // Filled with rubbish first: nothing may depend on what the memory held.
 struct told : topology {
   told() { std::fill_n(reinterpret_cast<unsigned char*>(static_cast<topology*>(this)), sizeof(topology), 0xa5); }
-  explicit told(const tree& t) : told() { read(t.root()); }
+  explicit told(const sysfs& t) : told() { read(t.root()); }
 };
 
 TEST(topology, two_nodes_of_two) {
-  tree t;
+  sysfs t;
   t.file("cpu/possible", "0-3\n").file("cpu/online", "0-3\n");
   t.file("node/online", "0-1\n").file("node/node0/cpulist", "0-1\n").file("node/node1/cpulist", "2-3\n");
   t.cpu(0, 0).cpu(1, 0).cpu(2, 1).cpu(3, 1);
@@ -67,7 +53,7 @@ TEST(topology, two_nodes_of_two) {
 // Processors are missing in the middle and may come at the end; packages are numbered as the firmware liked; a node has
 // memory alone; nodes cut a socket in two and interleave.
 TEST(topology, holes_and_odd_numbers) {
-  tree t;
+  sysfs t;
   t.file("cpu/possible", "0-15\n").file("cpu/online", "0,2,4-5,8-9\n");
   t.file("node/online", "0,2,4-5\n");
   t.file("node/node0/cpulist", "0,4\n").file("node/node2/cpulist", "2,5\n").file("node/node4/cpulist", "8-9\n");
@@ -92,7 +78,7 @@ TEST(topology, holes_and_odd_numbers) {
 
 // The list of every other processor is longer than what is read at once, so that numbers are cut in two.
 TEST(topology, as_many_processors_as_there_can_be) {
-  tree t;
+  sysfs t;
   std::string even, odd;
   for (unsigned cpu = 0; cpu != topology::max_cpus; ++cpu) {
     std::string& list = cpu % 2 == 0 ? even : odd;
@@ -108,7 +94,7 @@ TEST(topology, as_many_processors_as_there_can_be) {
 }
 
 TEST(topology, more_packages_than_sockets_share_numbers) {
-  tree t;
+  sysfs t;
   t.file("cpu/online", "0-299\n");
   for (unsigned cpu = 0; cpu != 300; ++cpu) t.cpu(cpu, int(cpu));
   const told it(t);
@@ -117,7 +103,7 @@ TEST(topology, more_packages_than_sockets_share_numbers) {
 }
 
 TEST(topology, nothing_told_is_one_of_each) {
-  const told it{tree{}};
+  const told it{sysfs{}};
   EXPECT_GE(it.cpus(), 1u);
   EXPECT_EQ(1u, it.sockets());
   EXPECT_EQ(1u, it.nodes());
@@ -127,7 +113,7 @@ TEST(topology, nothing_told_is_one_of_each) {
 }
 
 TEST(topology, a_kernel_without_nodes_and_packages_unknown) {
-  tree t;
+  sysfs t;
   t.file("cpu/possible", "0-1\n").file("cpu/online", "0-1\n").cpu(0, -1).cpu(1, -1);
   const told it(t);
   EXPECT_EQ(2u, it.cpus());
@@ -138,7 +124,7 @@ TEST(topology, a_kernel_without_nodes_and_packages_unknown) {
 TEST(topology, rubbish_ends_a_list_and_nothing_else) {
   for (const char* text : {"", "\n", "x", "-", "0-", "0-x", "99999999999999999999", "3-1", "0-99999999999999999999",
                            "0,,1", "0-1-2", "8192", ",1"}) {
-    tree t;
+    sysfs t;
     t.file("cpu/possible", text).file("cpu/online", text);
     t.file("node/online", text).file("node/node0/cpulist", text).file("node/node1/cpulist", text);
     const auto it = std::make_unique<told>(t);
@@ -222,7 +208,7 @@ TEST(topology, this_machine) {
 }
 
 TEST(topology, the_environment_may_say_another) {
-  tree t;
+  sysfs t;
   t.file("cpu/online", "0-6\n");
   told it;
   ::setenv("POLDER_TOPOLOGY", "2x48", 1);

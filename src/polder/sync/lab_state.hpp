@@ -20,11 +20,12 @@
 //      settle           └──────────────────────────────── abandoned ◀──────────────────────────┘
 //      [look into the inbox]                                       give_way, leave [take another LAB;
 //                                                                    the LAB is the claimer's]
+//                                                                  inherit [it is mine: its owner has ended]
 //
 // Invariants. Private data are touched only by
 //   the owner, between an enter() that found the gate open and exit();
 //   the claimer, from a try_claim() that found the owner outside until end_claim();
-//   whoever holds it draining, or abandoned after end_claim() or try_claim() said `inherited`.
+//   whoever holds it draining, or abandoned after end_claim() or try_claim() said `inherited`, or after inherit().
 // And once every thread has left: every block posted has been drained exactly once.
 #include <cstdint>
 
@@ -66,6 +67,7 @@ class gate {
   gate& operator=(const gate&) = delete;
 
   static constexpr std::uint32_t no_key = ~std::uint32_t{0};
+  static constexpr std::uint32_t unnumbered = 0;  // of an owner: nobody can ask whether it has ended
 
   // While open, enter(size) admits sizes below `limit`, enter_with(key) admits `key`. limit > 0; key != no_key.
   void open_with(std::uint64_t limit, std::uint32_t key) noexcept {
@@ -77,9 +79,13 @@ class gate {
 
   // ---- the owner -------------------------------------------------------------------------------------------------
 
-  // idle → running. False: somebody else has it; take another. Of a new LAB everything is there before this.
-  [[nodiscard]] bool try_acquire() noexcept {
-    return step(lab_state::idle, lab_state::running, order::acq_rel);  // sync: gate-handover
+  // idle → running. False: somebody else has it; take another. Of a new LAB everything is there before this. `thread`: the
+  // owner as the kernel numbers it.
+  [[nodiscard]] bool try_acquire(std::uint32_t thread = unnumbered) noexcept {
+    POLDER_CHECK(1, thread <= most_numbered);
+    std::uint32_t none = word(lab_state::idle);
+    return state_.cas(none, word(lab_state::running, thread), order::acq_rel,
+                      order::relaxed);  // sync: gate-handover
   }
 
   // Before private data are touched. True: inside, go on. False: `size` is too large or the gate is closed; the slow
@@ -127,7 +133,7 @@ class gate {
   template <class Pending, class Drain>
   void posted(Pending&& pending, Drain&& drain) noexcept {
     fence(order::seq_cst);  // sync: post-or-leave; see state_
-    if (state_.load(order::relaxed) != lab_state::idle) return;
+    if (state() != lab_state::idle) return;
     if (!try_drain()) return;
     drain();
     settle(pending, drain);
@@ -145,7 +151,7 @@ class gate {
   template <class Pending, class Drain>
   void settle(Pending&& pending, Drain&& drain) noexcept {
     POLDER_CHECK(1, legal(state(), lab_state::idle) && state() != lab_state::running);
-    state_.store(lab_state::idle, order::release);  // sync: gate-handover
+    state_.store(word(lab_state::idle), order::release);  // sync: gate-handover
     recheck(pending, drain);
   }
 
@@ -171,25 +177,66 @@ class gate {
     return step(lab_state::claimed, lab_state::running, order::release, order::acquire);  // sync: gate-handover
   }
 
+  // Instead of end_claim(), after try_claim() said `held`, by a claimer who knows that the owner has ended: the arrow that the
+  // owner would have gone, had it come by once more. The data are the caller's, who drains and settles. An owner that gave way
+  // before it ended has gone the arrow itself.
+  void inherit() noexcept {
+    open();  // for the next owner
+    // Relaxed: since the claim began nobody else has touched the data.
+    static_cast<void>(step(lab_state::claimed, lab_state::abandoned, order::relaxed));
+  }
+
   // ---- everybody ---------------------------------------------------------------------------------------------------
 
-  [[nodiscard]] lab_state state() const noexcept { return state_.load(order::relaxed); }
+  [[nodiscard]] lab_state state() const noexcept { return state_in(state_.load(order::relaxed)); }
+
+  // The owner's number, or `unnumbered`; the latter also where there is no owner. For a claimer it stays what it is.
+  [[nodiscard]] std::uint32_t owner() const noexcept { return owner_in(state_.load(order::relaxed)); }
 
   // Is the owner inside? Exact for the owner itself and its signal handlers; a hint for others.
   [[nodiscard]] bool active() const noexcept { return active_.load(order::relaxed) != 0; }
+
+  // Has it an owner, unclaimed, who does something else? A hint: try_claim() finds out.
+  [[nodiscard]] bool owner_is_outside() const noexcept { return state() == lab_state::running && !active(); }
 
   // In the child of a fork, where the calling thread is the only one, for a LAB that is not its own. True: it is
   // idle now. False: its maker, its owner, a claimer or a drainer was inside, the data may be torn: never use it again.
   [[nodiscard]] bool release_in_child() noexcept {
     if (active() || !is_open()) return false;
-    if (state() == lab_state::running) state_.store(lab_state::idle, order::relaxed);
+    if (state() == lab_state::running) state_.store(word(lab_state::idle), order::relaxed);
     return state() == lab_state::idle;
   }
 
+  // There too, for its own LAB: the kernel numbers the thread anew. One that was claimed stays closed, for its claimer is no
+  // more; its owner gives way.
+  void renumber_in_child(std::uint32_t thread) noexcept {
+    if (state() == lab_state::running) state_.store(word(lab_state::running, thread), order::relaxed);
+  }
+
  private:
+  static constexpr unsigned state_bits = 3;
+  static constexpr std::uint32_t most_numbered = ~std::uint32_t{0} >> state_bits;
+
+  static constexpr std::uint32_t word(lab_state s, std::uint32_t owner = unnumbered) noexcept {
+    return owner << state_bits | std::uint32_t(s);
+  }
+  static constexpr lab_state state_in(std::uint32_t word) noexcept {
+    return lab_state(word & ((1u << state_bits) - 1));
+  }
+  static constexpr std::uint32_t owner_in(std::uint32_t word) noexcept { return word >> state_bits; }
+  static constexpr bool is_owned(lab_state s) noexcept {
+    return s == lab_state::running || s == lab_state::claimed;
+  }
+
+  // Between two owned states the owner stays the same. The first attempt takes it for unnumbered, and sees its number if it is
+  // not. To load that first would do as well, and be one more point at which the model's threads take turns.
   [[nodiscard]] bool step(lab_state from, lab_state to, order success, order failure = order::relaxed) noexcept {
     POLDER_CHECK(1, legal(from, to));
-    return state_.cas(from, to, success, failure);
+    std::uint32_t now = word(from);
+    const auto attempt = [&] {
+      return state_.cas(now, word(to, is_owned(to) ? owner_in(now) : unnumbered), success, failure);
+    };
+    return attempt() || (is_owned(from) && state_in(now) == from && attempt());
   }
 
   void open() noexcept {
@@ -208,7 +255,7 @@ class gate {
       fence(order::seq_cst);  // sync: post-or-leave; see state_
       if (!pending() || !try_drain()) return;
       drain();
-      state_.store(lab_state::idle, order::release);  // sync: gate-handover
+      state_.store(word(lab_state::idle), order::release);  // sync: gate-handover
     }
   }
 
@@ -242,7 +289,7 @@ class gate {
   //                 is refused: it does not matter how often the gate was closed and opened before
   atomic<std::uint32_t> active_;
 
-  // state_ — see the drawing.
+  // state_ — see the drawing; above it, while there is an owner, the owner's number.
   //   written by  the thread named on the arrow
   //   read by     anybody
   //   order       gate-handover: who lets go of the data releases (→ idle, claimed → running, → abandoned), who takes
@@ -253,8 +300,10 @@ class gate {
   //                 seq_cst, one of them comes first: either the poster sees idle, or something later, or the
   //                 leaver sees the block, or that it was taken. "Something later" is a thread that will itself
   //                 come through the same fence when it leaves.
-  //   ABA         harmless: idle → running → idle means that somebody has looked into the inbox in between
-  atomic<lab_state> state_;
+  //   ABA         harmless: idle → running → idle means that somebody has looked into the inbox in between. A claimer's
+  //                 question whether the owner has ended is about the owner it claimed from, for the number came with the
+  //                 state: a thread that was given the number of one that ended is at worst taken for that one, alive
+  atomic<std::uint32_t> state_;
 
   plain<std::uint32_t> open_key_;    // written before the LAB first runs, then only read
   plain<std::uint64_t> open_limit_;  // the same

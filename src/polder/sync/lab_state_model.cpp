@@ -29,6 +29,8 @@ struct lab {
   plain<int> data;  // whatever is private: one user at a time, or the checker reports a race
 
   atomic<int> elsewhere{0};
+  atomic<int> ended{
+      0};  // has the owner, without leaving? As the kernel says, which promises no more than the truth
 
   lab() { make(); }
   struct unmade {};
@@ -89,13 +91,14 @@ struct lab {
 
   void leave() { door.leave(pending(), drained()); }
 
-  // Somebody who wants an idle thread's memory.
-  void raid() {
+  // Somebody who wants an idle thread's memory, and may ask whether that is still there.
+  void raid(bool asks = false) {
     switch (door.try_claim([] { return polder::model::heavy_fence(); })) {
       case claim::refused: return;
       case claim::held:
         drain();
-        if (door.end_claim()) return;
+        if (asks && ended.load(order::relaxed) != 0) door.inherit();
+        else if (door.end_claim()) return;
         break;
       case claim::inherited: break;
     }
@@ -231,6 +234,29 @@ struct two_claimers : rl::test_suite<two_claimers, 3>, one_lab<1> {
   }
 };
 
+// The owner ends without a word, outside; who claims its LAB from then on gives it to others, one of whom is there already.
+struct owner_ends : rl::test_suite<owner_ends, 3>, one_lab<1> {
+  void before() { POLDER_MODEL_CHECK(l.door.try_acquire(7)); }
+  void thread(unsigned self) {
+    if (self == 0) {
+      if (l.operate(op::allocate)) static_cast<void>(l.operate(op::free));
+      l.ended.store(1, order::relaxed);
+    } else if (self == 1) {
+      l.raid(true);
+      l.raid(true);
+    } else {
+      l.post(blocks[0]);
+      l.adopt();
+    }
+  }
+  void after() {
+    l.raid(true);
+    settled();
+    l.work({op::allocate, op::free});
+    settled();
+  }
+};
+
 // Everything at once: the owner who finds itself claimed goes away, the claimer inherits, the poster posts.
 struct owner_claimer_poster : rl::test_suite<owner_claimer_poster, 3>, one_lab<2> {
   void before() { POLDER_MODEL_CHECK(l.door.try_acquire()); }
@@ -277,6 +303,9 @@ int main() {
     ok &= passes<two_claimers>(
         {.title = "gate: two claimers", .how = search::bounded, .floor = 10'000, .switches = 3, .world = world});
     ok &= passes<two_claimers>({.title = "gate: two claimers", .executions = 30'000, .world = world});
+    ok &= passes<owner_ends>(
+        {.title = "gate: owner ends", .how = search::bounded, .floor = 10'000, .switches = 3, .world = world});
+    ok &= passes<owner_ends>({.title = "gate: owner ends", .executions = 30'000, .world = world});
     ok &= passes<owner_claimer_poster>({.title = "gate: owner, claimer, poster",
                                         .how = search::bounded,
                                         .floor = 5'000,

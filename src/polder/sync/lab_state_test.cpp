@@ -207,6 +207,83 @@ TEST_F(a_gate, giving_way_after_the_claim_is_over_is_not_needed) {
   door.exit();
 }
 
+TEST_F(a_gate, knows_its_owner_while_it_has_one) {
+  constexpr std::uint32_t most = 1u << 22;  // threads that Linux numbers
+  EXPECT_EQ(gate::unnumbered, door.owner());
+  ASSERT_TRUE(door.try_acquire(most));
+  EXPECT_EQ(most, door.owner());
+  ASSERT_EQ(claim::held, raid());
+  EXPECT_EQ(most, door.owner());
+  ASSERT_TRUE(door.end_claim());
+  EXPECT_EQ(most, door.owner());
+  EXPECT_TRUE(door.leave(pending(), drain()));
+  EXPECT_EQ(gate::unnumbered, door.owner());
+  EXPECT_EQ(s::idle, door.state());
+  ASSERT_TRUE(door.try_acquire(7));
+  EXPECT_EQ(7u, door.owner());
+  ASSERT_EQ(claim::held, raid());
+  ASSERT_FALSE(door.enter(1));
+  EXPECT_TRUE(door.give_way());
+  EXPECT_EQ(gate::unnumbered, door.owner());
+  EXPECT_EQ(s::abandoned, door.state());
+  door.settle(pending(), drain());
+  ASSERT_TRUE(door.try_acquire());
+  EXPECT_EQ(gate::unnumbered, door.owner());
+}
+
+TEST_F(a_gate, says_whether_its_owner_is_outside) {
+  EXPECT_FALSE(door.owner_is_outside());
+  ASSERT_TRUE(door.try_acquire(7));
+  EXPECT_TRUE(door.owner_is_outside());
+  ASSERT_TRUE(door.enter(1));
+  EXPECT_FALSE(door.owner_is_outside());
+  door.exit();
+  ASSERT_EQ(claim::held, raid());
+  EXPECT_FALSE(door.owner_is_outside());
+}
+
+TEST_F(a_gate, a_claimer_inherits_from_an_owner_that_has_ended) {
+  ASSERT_TRUE(door.try_acquire(7));
+  ASSERT_EQ(claim::held, raid());
+  posts = 1;
+  door.posted(pending(), drain());
+  EXPECT_EQ(0, drains) << "the claimer will";
+  door.inherit();
+  EXPECT_EQ(s::abandoned, door.state());
+  EXPECT_EQ(gate::unnumbered, door.owner());
+  door.settle(pending(), drain());
+  EXPECT_EQ(1, drains);
+  EXPECT_EQ(s::idle, door.state());
+  ASSERT_TRUE(door.try_acquire(8));
+  EXPECT_TRUE(door.enter(1)) << "it is open for the next owner";
+}
+
+TEST_F(a_gate, a_claimer_inherits_from_one_that_gave_way_before_it_ended) {
+  ASSERT_TRUE(door.try_acquire(7));
+  ASSERT_EQ(claim::held, raid());
+  ASSERT_FALSE(door.enter(1));
+  ASSERT_TRUE(door.give_way());
+  door.inherit();
+  EXPECT_EQ(s::abandoned, door.state());
+  door.settle(pending(), drain());
+  EXPECT_EQ(s::idle, door.state());
+}
+
+TEST_F(a_gate, in_a_forked_child_its_owner_has_another_number) {
+  door.renumber_in_child(9);
+  EXPECT_EQ(s::idle, door.state()) << "nobody's";
+  EXPECT_EQ(gate::unnumbered, door.owner());
+  ASSERT_TRUE(door.try_acquire(7));
+  door.renumber_in_child(9);
+  EXPECT_EQ(s::running, door.state());
+  EXPECT_EQ(9u, door.owner());
+  ASSERT_EQ(claim::held, raid());
+  door.renumber_in_child(11);
+  EXPECT_EQ(s::claimed, door.state()) << "its claimer is no more";
+  EXPECT_FALSE(door.enter(1));
+  EXPECT_TRUE(door.give_way());
+}
+
 TEST_F(a_gate, in_a_forked_child_only_quiet_ones_are_released) {
   EXPECT_TRUE(door.release_in_child());
   ASSERT_TRUE(door.try_acquire());

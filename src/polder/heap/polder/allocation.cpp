@@ -3,16 +3,21 @@
 #include <polder/heap/polder/core.hpp>
 #include <polder/mem/misuse.hpp>
 #include <polder/os/pages.hpp>
+#include <polder/os/probe.hpp>
 #include <polder/os/timeline.hpp>
 
 namespace polder::heap {
 
 void* core::allocate(lab& l, std::size_t n) noexcept {
+  if (options_.hardened) [[unlikely]]
+    return allocate_hardened(l, n);
   if (n <= mem::size_class::stepped::largest) return allocate_class(l, mem::size_class::stepped::of(n), nullptr);
   return allocate_large(l, n, min_alignment).p;
 }
 
 void* core::allocate_zeroed(lab& l, std::size_t n) noexcept {
+  if (options_.hardened) [[unlikely]]
+    return allocate_zeroed_hardened(l, n);
   bool zero = false;
   void* p;
   if (n <= mem::size_class::stepped::largest) {
@@ -28,15 +33,16 @@ void* core::allocate_zeroed(lab& l, std::size_t n) noexcept {
 }
 
 void* core::allocate_aligned(lab& l, std::size_t alignment, std::size_t n) noexcept {
-  if (const unsigned c = classes::aligned(n, alignment)) return allocate_class(l, c, nullptr);
+  if (const unsigned c = classes::aligned(n, alignment))
+    return options_.hardened ? allocate_untouched(l, c) : allocate_class(l, c, nullptr);
   return allocate_large(l, n, alignment).p;
 }
 
 void* core::pop(lab& l, mem::span& s) noexcept {
   mem::block* const b = s.free;
-  if (!b->looks_free(l.secret)) [[unlikely]]
+  if (!links::fit(b, l.secret)) [[unlikely]]
     report_corrupted(b);
-  s.free = b->link;
+  s.free = links::next(b, l.secret);
   ++s.used;
   b->wipe();
   return b;
@@ -64,35 +70,25 @@ bool core::extend(lab& l, mem::span& s) noexcept {
   std::byte* const last = start + (n - 1) * size;
   for (std::byte* next = start; next != last;) {  // upwards, as the processor looks ahead beyond a page
     next += size;
-    b->set_link(reinterpret_cast<mem::block*>(next), secret);
+    links::set(b, reinterpret_cast<mem::block*>(next), secret);
     b = reinterpret_cast<mem::block*>(next);
   }
-  b->set_link(s.free, secret);
+  links::set(b, s.free, secret);
   s.free = reinterpret_cast<mem::block*>(start);
   s.bumped += n * size;
   s.handed = mem::scaled(s.multiplier, s.bumped);
   return true;
 }
 
-void* core::refill(lab& l, unsigned c, bool* zero) noexcept {
-  if (os::timeline::on()) [[unlikely]]
-    return refill_told(l, c, zero);
-  return find_block(l, c, zero);
-}
-
-[[gnu::cold]] POLDER_NOINLINE void* core::refill_told(lab& l, unsigned c, bool* zero) noexcept {
-  const os::timeline::span told{os::timeline::kind::refill, c, classes::block_size[c]};
-  return find_block(l, c, zero);
-}
-
-// Twice in the code, so that a refill nobody records costs no more than the look whether one is.
+// Once for each of its users, so that a refill of which nobody keeps a record, and that is not hardened, pays for neither.
+template <auto extend_by>
 POLDER_ALWAYS_INLINE void* core::find_block(lab& l, unsigned c, bool* zero) noexcept {
   service(l);
   for (;;) {
     mem::span* s = l.hot[c];
     if (s->free) return pop(l, *s);  // the inbox brought something
     const std::uint32_t known = s->bumped;
-    if (extend(l, *s)) {
+    if ((this->*extend_by)(l, *s)) {
       auto* const p = static_cast<std::byte*>(pop(l, *s));
       if (zero) *zero = s->zero && std::size_t(p - arena_.address_of(number_of(*s))) >= known;
       return p;
@@ -105,19 +101,41 @@ POLDER_ALWAYS_INLINE void* core::find_block(lab& l, unsigned c, bool* zero) noex
       l.fresh[c] = 0;
     } else {
       s = open_span(l, c);
-      if (!s) return nullptr;
+      if (!s) {
+        if (l.partial[c].first != 0) continue;  // what was done for want of memory brought blocks of this class
+        return nullptr;
+      }
     }
     make_hot(l, *s);
   }
 }
 
-// A span of class c on a grain from the pool.
+void* core::refill(lab& l, unsigned c, bool* zero) noexcept {
+  os::probe::refill(c, classes::block_size[c]);
+  if (os::timeline::on()) [[unlikely]]
+    return refill_told(l, c, zero);
+  return find_block<&core::extend>(l, c, zero);
+}
+
+[[gnu::cold]] POLDER_NOINLINE void* core::refill_told(lab& l, unsigned c, bool* zero) noexcept {
+  const os::timeline::span told{os::timeline::kind::refill, c, classes::block_size[c]};
+  return find_block<&core::extend>(l, c, zero);
+}
+
+void* core::refill_at_random(lab& l, unsigned c) noexcept {
+  os::probe::refill(c, classes::block_size[c]);
+  return find_block<&core::extend_at_random>(l, c, nullptr);
+}
+
+// A span of class c on a grain from the pool. Null: there is no memory, or there are partial spans of the class by now.
 mem::span* core::open_span(lab& l, unsigned c) noexcept {
-  mem::grain_pool::run r = grains_.take(1, l.hint, site_here());
-  if (r.first == 0) {
-    trim(&l);
+  relieve(l, mem::grain_size);
+  mem::grain_pool::run r;
+  for (unsigned tries = 0;; ++tries) {
+    if (l.partial[c].first != 0) return nullptr;
     r = grains_.take(1, l.hint, site_here());
-    if (r.first == 0) return nullptr;
+    if (r.first != 0) break;
+    if (!make_room(l, mem::grain_size, tries)) return os::probe::oom(classes::block_size[c]), nullptr;
   }
   mem::span& s = arena_.spans()[r.first];
   s.free = nullptr;
@@ -142,12 +160,13 @@ mem::span* core::open_span(lab& l, unsigned c) noexcept {
   if (grows) os::populate(arena_.address_of(r.first), align_up(s.usable, arena_.page()));
   // Where all pages are there, to touch several at once costs no memory and saves as many refills. Of a dirty grain some are.
   s.at_once = grows ? 8 : 1;
+  os::probe::span_open(c, r.first);
   return &s;
 }
 
 void core::set_hot(lab& l, unsigned c, mem::span* s) noexcept {
   l.hot[c] = s;
-  if (classes::block_size[c] > lab::direct_limit) return;
+  if (classes::block_size[c] > lab::direct_limit || options_.hardened) return;
   const std::size_t first = c == 1 ? 0 : classes::block_size[c - 1] / 16 + 1;
   for (std::size_t i = first; i <= classes::block_size[c] / 16; ++i) l.direct[i] = s;
 }
@@ -158,7 +177,8 @@ void core::make_hot(lab& l, mem::span& s) noexcept {
   set_hot(l, s.cls, &s);
 }
 
-void core::cool(lab& l, unsigned c, left how) noexcept {
+// Not inlined: refill would keep registers for it each time.
+POLDER_NOINLINE void core::cool(lab& l, unsigned c, left how) noexcept {
   mem::span& s = *l.hot[c];
   if (&s == &none_) return;
   set_hot(l, c, &none_);
@@ -208,11 +228,11 @@ void core::disown(lab& l, mem::span& s) noexcept {
 
 // Empty spans and freed runs, back to where anyone can have them.
 void core::give_grains(mem::chunk_number* hint, mem::grain first, unsigned n, left how) noexcept {
+  os::probe::span_give(first, n);
   arena_.words()[first].store(0, order::relaxed);
   if (hint) *hint = mem::chunk_of(first);
   std::byte* const p = arena_.address_of(first);
-  if (options_.decay_ms == 0 && mem::grain_pool::discard(p, n * mem::grain_size, false, p) == os::discarded::zeroed)
-    how = left::zero;
+  if (keeps_nothing()) how = emptied_at_once(p, n * mem::grain_size, how);
   if (!grains_.give(first, n, how)) report_corrupted(p);
   have_it_tended();
 }

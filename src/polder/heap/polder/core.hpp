@@ -10,11 +10,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <polder/heap/modes.hpp>
 #include <polder/heap/options.hpp>
 #include <polder/heap/polder/lab.hpp>
 #include <polder/heap/statistics.hpp>
 #include <polder/mem/arena.hpp>
+#include <polder/mem/budget.hpp>
 #include <polder/mem/grain_pool.hpp>
+#include <polder/mem/guarded_blocks.hpp>
 #include <polder/mem/huge_blocks.hpp>
 #include <polder/os/background_thread.hpp>
 #include <polder/os/topology.hpp>
@@ -30,8 +33,11 @@ class core {
   void abandon() noexcept { mem::arena::abandon(arena_.whole()); }
 
   // ---- LABs
-  lab* acquire_lab() noexcept;        // for a thread: running, its door open; null: no memory
-  void release_lab(lab& l) noexcept;  // by its thread, outside
+  // Running, its door open; null: no memory. `thread`: whose it is, so that it can be had by others when that has ended without
+  // giving it up; unnumbered: it is borrowed.
+  lab* acquire_lab(std::uint32_t thread) noexcept;
+  void release_lab(lab& l) noexcept;                // by its thread, outside
+  std::uint32_t number_of_caller() const noexcept;  // unnumbered: whether it has ended could not be asked
 
   // ---- allocation. `zero` says what is known about the block
   void* allocate(lab& l, std::size_t n) noexcept;
@@ -45,6 +51,8 @@ class core {
   void deallocate_without_lab(void* p) noexcept;
   void emptied(lab& l, mem::span& s) noexcept;  // its last block came back
 
+  // True: the address is one of a guarded block's pages, and one line has said what was done there.
+  bool explain_fault(const void* p) const noexcept { return guarded_.explain(p); }
   [[noreturn]] void report_free(const void* p) const noexcept;  // why p cannot be freed
   [[noreturn]] void report_corrupted(const void* p) const noexcept;
   // Does not return if p cannot be a block for which n bytes were asked: more than it holds, or so few that it would
@@ -59,6 +67,15 @@ class core {
   // Returns what can be returned at once: empties idle LABs, then the pools. `own` may be null. Bytes.
   std::size_t trim(lab* own) noexcept;
   statistics read_statistics() const noexcept;
+  modes read_modes() const noexcept;
+
+  // ---- how much it may hold, in bytes; 0: no limit, and as target what the container leaves. True: it holds more, and had
+  // better be trimmed. Whoever is called back may allocate and free.
+  bool set_limit(std::size_t bytes) noexcept;
+  bool set_target(std::size_t bytes) noexcept;
+  void on_limit(mem::budget::asked* who) noexcept { budget_.on_limit(who); }
+  void on_target(mem::budget::told* who) noexcept { budget_.on_target(who); }
+
   const options& effective_options() const noexcept { return options_; }
   void after_fork_child(lab* own) noexcept;
 
@@ -78,13 +95,18 @@ class core {
   struct front;
   core(const mem::arena::reservation& r, const options& o) noexcept;
 
+  struct had {
+    void* p = nullptr;
+    bool zero = false;
+  };
+
   // ---- LABs
   static constexpr unsigned labs_per_grain = unsigned(mem::grain_size / sizeof(lab));
   static constexpr unsigned max_labs = 1u << 20;
   lab& lab_at(mem::lab_number n) const noexcept;
   mem::lab_number labs_made() const noexcept { return labs_.load(order::acquire); }  // sync: lab-counted
-  lab* make_lab(mem::site s) noexcept;
-  lab* idle_lab(mem::site s) noexcept;
+  lab* make_lab(mem::site s, std::uint32_t thread) noexcept;
+  lab* idle_lab(mem::site s, std::uint32_t thread) noexcept;
   template <class Take>
   lab* pop_idle(index_stack& from, Take take) noexcept;
   void push_idle(lab& l, bool with_spans) noexcept;
@@ -92,6 +114,8 @@ class core {
   using left = mem::grain_pool::left;
   void sweep(lab& l, left how) noexcept;  // sends the outbox, empties the inbox, gives empty spans back
   bool sweep_idle(lab& l) noexcept;       // the same for a LAB whose thread is elsewhere; false: it is busy
+  bool sweep_left(lab& l) noexcept;  // and for one that a thread left as it was; false: it is busy, or has been
+  bool is_orphaned(const lab& l) const noexcept;  // its thread has ended and did not give it up
 
   // ---- sites
   bool by_node() const noexcept { return options_.numa == numa_policy::on; }
@@ -104,6 +128,7 @@ class core {
   void* allocate_class(lab& l, unsigned c, bool* zero) noexcept;
   void* refill(lab& l, unsigned c, bool* zero) noexcept;
   void* refill_told(lab& l, unsigned c, bool* zero) noexcept;
+  template <auto extend_by>
   void* find_block(lab& l, unsigned c, bool* zero) noexcept;
   void* pop(lab& l, mem::span& s) noexcept;
   bool extend(lab& l, mem::span& s) noexcept;
@@ -121,6 +146,7 @@ class core {
   void free_own(lab& l, mem::span& s, std::uint32_t w, mem::block* b) noexcept;
   void reopen(lab& l, mem::span& s, std::uint32_t w) noexcept;
   void free_remote(lab& l, std::uint32_t w, void* p) noexcept;
+  void free_alone(lab& l, mem::grain g, std::uint32_t w, mem::block* b) noexcept;
   void free_first(lab& l, std::uint32_t w, void* p) noexcept;
   void send_due(lab& l, mem::lab_number owner) noexcept;
   void free_huge(const void* p) noexcept;
@@ -144,14 +170,28 @@ class core {
   void deliver(chain& strays) noexcept;
 
   // ---- large and huge
-  struct had {
-    void* p = nullptr;
-    bool zero = false;
-  };
   had allocate_large(lab& l, std::size_t n, std::size_t alignment) noexcept;
   had try_large(mem::chunk_number& hint, std::size_t n, std::size_t alignment) noexcept;
   void* try_in_place(const void* p, std::size_t n) noexcept;
   void note_asked(const void* p, std::size_t n) noexcept;
+
+  // ---- hardened (options_.hardened): every operation comes through here, none is served by the fast paths
+  void* allocate_hardened(lab& l, std::size_t n) noexcept;
+  void* allocate_zeroed_hardened(lab& l, std::size_t n) noexcept;
+  void* allocate_untouched(lab& l, unsigned c) noexcept;
+  void* refill_at_random(lab& l, unsigned c) noexcept;
+  bool extend_at_random(lab& l, mem::span& s) noexcept;
+  std::uint32_t guarded_after(lab& l) const noexcept;
+  void confine(lab& l, std::uint32_t w, void* p) noexcept;
+  quarantine* quarantine_of(lab& l) noexcept;
+  void let_go(lab& l, mem::block* b) noexcept;
+  void release_confined(lab& l) noexcept;
+  left emptied_at_once(std::byte* p, std::size_t bytes, left how) noexcept;
+  // Free memory is neither cached nor left as it was.
+  bool keeps_nothing() const noexcept { return options_.decay_ms == 0 || options_.hardened || budget_.is_short(); }
+
+  bool make_room(lab& l, std::size_t wanted, unsigned tries) noexcept;
+  void relieve(lab& l, std::size_t wanted) noexcept;
 
   void decay() noexcept;
   void have_it_tended() noexcept;
@@ -179,9 +219,19 @@ class core {
   options options_;
   mem::secret secret_;
   bool heavy_fences_;  // membarrier works: LABs of idle threads can be claimed
+  // process_ — whose threads the LABs' owners are, as the kernel numbers it.
+  //   written by  who makes the heap, and by the only thread of a forked child
+  //   read by     anybody
+  //   order       relaxed: a child's threads begin later
+  atomic<std::uint32_t> process_;
+  bool asks_for_huge_pages_;
+  bool has_huge_pages_;       // as far as it asked
+  std::size_t cgroup_limit_;  // os::no_limit: none, or not looked for
+  mem::budget budget_;
   mem::arena arena_;
   mem::grain_pool grains_;
   mem::huge_blocks huge_;
+  mem::guarded_blocks guarded_;
   mem::span none_;  // stands for "no hot span": it never has a free block
 
   // lab_blocks_ — LABs, a grain of them at a time, never given back.
@@ -199,6 +249,8 @@ class core {
   atomic<std::uint32_t> step_;                                     // decay steps so far
   atomic<mem::chunk_number> purge_from_;                           // where the current step goes on
   atomic<std::uint32_t> sweep_from_;                               // the LAB it looks at next
+
+  atomic<std::uint64_t> relieved_;  // milliseconds: when everything was last given back on account of the target
 
   os::background_thread background_;  // tends the heap where nobody else does
 

@@ -2,6 +2,7 @@
 #include <polder/heap/polder/core.hpp>
 #include <polder/mem/misuse.hpp>
 #include <polder/os/heavy_fence.hpp>
+#include <polder/os/probe.hpp>
 #include <polder/os/timeline.hpp>
 
 namespace polder::heap {
@@ -13,7 +14,7 @@ constexpr std::uint32_t inbox_patience = 256 * 1024;
 POLDER_ALWAYS_INLINE void core::free_own(lab& l, mem::span& s, std::uint32_t w, mem::block* b) noexcept {
   if (mem::word::is_full(w)) [[unlikely]]
     reopen(l, s, w);
-  b->set_link(s.free, l.secret);
+  links::set(b, s.free, l.secret);
   s.free = b;
   if (--s.used == 0) [[unlikely]]
     emptied(l, s);
@@ -37,6 +38,14 @@ POLDER_ALWAYS_INLINE void core::free_remote(lab& l, std::uint32_t w, void* p) no
     send_due(l, owner);
 }
 
+// Without the outbox, which writes into the blocks that it holds.
+void core::free_alone(lab& l, mem::grain g, std::uint32_t w, mem::block* b) noexcept {
+  if (mem::word::owner(w) == l.number) return free_own(l, arena_.spans()[g], w, b);
+  ++l.remote_frees;
+  ++l.posts;
+  post(mem::word::owner(w), b, b, classes::block_size[mem::word::cls(w)]);
+}
+
 POLDER_NOINLINE void core::free_first(lab& l, std::uint32_t w, void* p) noexcept {
   l.swept.store(0, order::relaxed);
   l.out.add(mem::word::owner(w), static_cast<mem::block*>(p), classes::block_size[mem::word::cls(w)], l.secret,
@@ -53,6 +62,7 @@ void core::deallocate(lab& l, void* p) noexcept {
   const std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
   if (mem::word::cls(w) == mem::word::large) return free_large(&l.hint, g, p);
   check_block(w, p);
+  if (options_.hardened) return confine(l, w, p);
   if (mem::word::owner(w) == l.number) return free_own(l, arena_.spans()[g], w, static_cast<mem::block*>(p));
   free_remote(l, w, p);
 }
@@ -72,7 +82,8 @@ void core::deallocate_without_lab(void* p) noexcept {
   if (mem::word::cls(w) == mem::word::large) return free_large(nullptr, g, p);
   check_block(w, p);
   auto* const b = static_cast<mem::block*>(p);
-  b->set_link(nullptr, secret_);
+  if (options_.hardened) __builtin_memset(p, 0, classes::block_size[mem::word::cls(w)]);
+  links::set(b, nullptr, secret_);
   post(mem::word::owner(w), b, b, classes::block_size[mem::word::cls(w)]);
 }
 
@@ -82,7 +93,7 @@ void core::check_block(std::uint32_t w, const void* p) const noexcept {
   if (c == 0 || c > classes::count || mem::word::owner(w) == 0) report_free(p);
   const auto offset = std::uint32_t(address(p) & (mem::grain_size - 1));
   if (offset >= classes::usable_bytes[c] || !mem::divides(classes::multiplier[c], offset)) report_free(p);
-  if (static_cast<const mem::block*>(p)->looks_free(secret_)) report_free(p);
+  if (links::fit(static_cast<const mem::block*>(p), secret_)) report_free(p);
 }
 
 void core::emptied(lab& l, mem::span& s) noexcept {
@@ -96,6 +107,7 @@ void core::emptied(lab& l, mem::span& s) noexcept {
 POLDER_NOINLINE void core::post(mem::lab_number owner, mem::block* first, mem::block* last,
                                 std::uint32_t bytes) noexcept {
   const os::timeline::span told{os::timeline::kind::post, owner, bytes};
+  os::probe::post(owner, bytes);
   chain strays;
   post_to(owner, first, last, bytes, strays);
   deliver(strays);
@@ -104,7 +116,7 @@ POLDER_NOINLINE void core::post(mem::lab_number owner, mem::block* first, mem::b
 void core::post_to(mem::lab_number owner, mem::block* first, mem::block* last, std::uint32_t bytes,
                    chain& strays) noexcept {
   lab& o = lab_at(owner);
-  o.in.push_list(first, last, [&](mem::block* b, mem::block* next) { b->set_link(next, secret_); });
+  o.in.push_list(first, last, [&](mem::block* b, mem::block* next) { links::set(b, next, secret_); });
   const auto pending = [&] { return !o.in.empty(); };
   const auto empty_it = [&] { drain(o, strays); };
   const std::uint32_t before = o.in_bytes.fetch_add(bytes, order::relaxed);
@@ -112,6 +124,7 @@ void core::post_to(mem::lab_number owner, mem::block* first, mem::block* last, s
   if (heavy_fences_ && before / inbox_patience != (before + bytes) / inbox_patience) {
     const claim c = o.door.try_claim([] { return os::heavy_fence(); });
     if (c == claim::refused) return;
+    os::probe::claim(owner);
     drain(o, strays);
     if (c == claim::inherited || !o.door.end_claim()) {
       const bool with_spans = o.owned_count != 0;
@@ -125,7 +138,7 @@ void core::post_to(mem::lab_number owner, mem::block* first, mem::block* last, s
 // spans change hands.
 void core::deliver(chain& strays) noexcept {
   while (mem::block* const b = strays.first) {
-    strays.first = b->link;
+    strays.first = links::next(b, secret_);
     const std::uint32_t w = arena_.words()[arena_.find(address(b))].load(order::acquire);  // sync: span-made
     post_to(mem::word::owner(w), b, b, classes::block_size[mem::word::cls(w)], strays);
   }
@@ -133,7 +146,9 @@ void core::deliver(chain& strays) noexcept {
 
 // Takes everything out of a LAB's inbox. What is not (any more) in one of its spans goes to `strays`.
 void core::drain(lab& l, chain& strays) noexcept {
-  const os::timeline::span told{os::timeline::kind::drain, l.number, l.in_bytes.load(order::relaxed)};
+  const std::uint32_t bytes = l.in_bytes.load(order::relaxed);
+  const os::timeline::span told{os::timeline::kind::drain, l.number, bytes};
+  os::probe::drain(l.number, bytes);
   l.in_bytes.store(0, order::relaxed);
   // Not read again for each block, between two of which memory is written.
   std::byte* const base = l.base;
@@ -141,19 +156,19 @@ void core::drain(lab& l, chain& strays) noexcept {
   const mem::secret secret = l.secret;
   const mem::lab_number own = l.number;
   for (mem::block* b = l.in.take_all(); b != nullptr;) {
-    if (!b->looks_free(secret)) [[unlikely]]
+    if (!links::fit(b, secret)) [[unlikely]]
       report_corrupted(b);
-    mem::block* const next = b->link;
+    mem::block* const next = links::next(b, secret);
     const std::uintptr_t offset = address(b) - address(base);
     const mem::grain g = offset < opened ? mem::grain(offset >> mem::grain_shift) : arena_.find(address(b));
     const std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
     static_assert(classes::block_size[1] < mem::posted_block::least &&
                   classes::block_size[2] >= mem::posted_block::least);
-    if (mem::word::cls(w) > 1) mem::follow_signposts(b, base, opened);
+    if (put_signposts && mem::word::cls(w) > 1) mem::follow_signposts(b, base, opened);
     if (mem::word::owner(w) == own) [[likely]] {
       free_own(l, arena_.spans()[g], w, b);
     } else {
-      b->set_link(strays.first, secret);
+      links::set(b, strays.first, secret);
       strays.first = b;
     }
     b = next;
@@ -189,6 +204,7 @@ void core::report_free(const void* p) const noexcept {
   const mem::grain g = arena_.find(address(p));
   const bool odd = !is_aligned(address(p), min_alignment);
   if (g == 0) {
+    if (guarded_.has(p)) guarded_.report_free(p);
     const bool known = (arena_.map().find(address(p)) & mem::radix_map::huge_mark) != 0;
     mem::report(!known ? mem::misuse::foreign_pointer
                 : odd  ? mem::misuse::misaligned_free
@@ -208,7 +224,7 @@ void core::report_free(const void* p) const noexcept {
       .block_size = classes::block_size[c], .span = start, .cls = c, .owner = mem::word::owner(w)};
   const auto offset = std::uint32_t(address(p) & (mem::grain_size - 1));
   if (!mem::divides(classes::multiplier[c], offset)) mem::report(mem::misuse::misaligned_free, p, where);
-  if (offset < classes::usable_bytes[c] && static_cast<const mem::block*>(p)->looks_free(secret_))
+  if (offset < classes::usable_bytes[c] && links::fit(static_cast<const mem::block*>(p), secret_))
     mem::report(mem::misuse::double_free, p, where);
   mem::report(mem::misuse::invalid_free, p, where);
 }
@@ -229,6 +245,10 @@ void core::report_corrupted(const void* p) const noexcept {
 void core::check_size(const void* p, std::size_t n) const noexcept {
   const std::size_t held = usable_size(p);
   if (arena_.find(address(p)) == 0) {
+    if (guarded_.has(p)) {
+      if (n != held) report_size(p);
+      return;
+    }
     if (!huge_.suits(huge_.find(p), n)) report_size(p);
     return;
   }

@@ -10,9 +10,12 @@
 #include <cstdint>
 
 #include <polder/base/config.hpp>
+#include <polder/heap/polder/links.hpp>
 #include <polder/heap/polder/outbox.hpp>
+#include <polder/heap/polder/quarantine.hpp>
 #include <polder/mem/class_table.hpp>
 #include <polder/mem/geometry.hpp>
+#include <polder/mem/random.hpp>
 #include <polder/mem/size_class/stepped.hpp>
 #include <polder/mem/span.hpp>
 #include <polder/mem/word.hpp>
@@ -53,6 +56,11 @@ struct alignas(false_sharing_range) lab {
   outbox out;
   std::uint32_t beyond;  // allocations that the fast path did not serve
   std::uint64_t refills, remote_frees, posts;
+
+  // ---- where the heap is hardened
+  mem::random random;
+  std::uint32_t until_guarded;  // allocations
+  quarantine* held;             // null: none yet
 
   // ---- what others write
   alignas(false_sharing_range) inbox<mem::block> in;

@@ -2,9 +2,13 @@
 #include <new>
 
 #include <polder/heap/polder/core.hpp>
+#include <polder/os/cgroup.hpp>
+#include <polder/os/ended_thread.hpp>
 #include <polder/os/entropy.hpp>
 #include <polder/os/heavy_fence.hpp>
 #include <polder/os/pages.hpp>
+#include <polder/os/probe.hpp>
+#include <polder/os/thread_name.hpp>
 #include <polder/sync/install_once.hpp>
 
 namespace polder::heap {
@@ -34,25 +38,34 @@ core::core(const mem::arena::reservation& r, const options& o) noexcept
     : options_(o),
       secret_(os::process_secret()),
       heavy_fences_(os::register_heavy_fence()),
-      arena_(r, r.start + front::map_at),
-      grains_(arena_, wants_huge_pages(r, o)),
-      huge_(arena_.map(), r.page, r.start + front::huge_at, wants_huge_pages(r, o)),
+      process_(os::own_process_number()),
+      asks_for_huge_pages_(wants_huge_pages(r, o)),
+      has_huge_pages_(true),
+      cgroup_limit_(o.cgroup ? os::cgroup_memory_limit() : os::no_limit),
+      budget_(r.front),
+      arena_(r, r.start + front::map_at, budget_),
+      grains_(arena_, asks_for_huge_pages_),
+      huge_(arena_.map(), r.page, r.start + front::huge_at, budget_, asks_for_huge_pages_),
       none_{},
       lab_blocks_(reinterpret_cast<atomic<lab*>*>(r.start + front::labs_at)) {
   options_.arena_size = r.arena_bytes;
   options_.page_size = r.page;
+  if (o.hardened && o.guard_rate != 0) guarded_.start(r.page, secret_);
   if (by_node()) {
     topology_.read_configured();
     if (topology_.nodes() == 1) options_.numa = numa_policy::off;  // and no more is asked
   }
-  if (o.thp != thp_policy::madvise) os::advise_huge_pages(arena_.base(), arena_.bytes(), o.thp == thp_policy::on);
+  if (o.thp != thp_policy::madvise)
+    has_huge_pages_ = os::advise_huge_pages(arena_.base(), arena_.bytes(), o.thp == thp_policy::on);
+  set_limit(o.limit);
+  set_target(o.target);
 }
 
 lab& core::lab_at(mem::lab_number n) const noexcept {
   return lab_blocks_[n / labs_per_grain].load(order::acquire)[n % labs_per_grain];  // sync: installed
 }
 
-lab* core::make_lab(mem::site s) noexcept {
+lab* core::make_lab(mem::site s, std::uint32_t thread) noexcept {
   const auto make = [&]() -> lab* {
     mem::chunk_number anywhere = 0;
     const mem::grain_pool::run r = grains_.take(1, anywhere, s);
@@ -74,17 +87,21 @@ lab* core::make_lab(mem::site s) noexcept {
   } while (!labs_.cas(number, number + 1, order::release, order::relaxed));  // sync: lab-counted
   grains_.expect(++number);
   lab& l = lab_at(number);
-  l.base = arena_.base();
+  // From no place does the arena begin there: where the heap is hardened, frees go the slow way, and `direct` stays empty.
+  l.base = options_.hardened ? at_address(std::uintptr_t{1} << 63) : arena_.base();
   l.secret = secret_;
   l.words = arena_.words();
   l.spans = arena_.spans();
   l.number = number;
   l.site = s;
+  l.random.seed(secret_ + number);
+  l.until_guarded = guarded_after(l);
   note_opened(l);
   for (auto& s : l.direct) s = &none_;
   for (auto& s : l.hot) s = &none_;
+  l.swept.store(1, order::relaxed);
   l.door.open_with(lab::direct_limit + 1, mem::word::tag(number));
-  static_cast<void>(l.door.try_acquire());  // last: sweepers know the number, and claim what runs
+  static_cast<void>(l.door.try_acquire(thread));  // last: sweepers know the number, and claim what runs
   return &l;
 }
 
@@ -118,20 +135,37 @@ void core::push_idle(lab& l, bool with_spans) noexcept {
 }
 
 // A LAB whose thread has ended, of the site. Null: none to be had.
-lab* core::idle_lab(mem::site s) noexcept {
+lab* core::idle_lab(mem::site s, std::uint32_t thread) noexcept {
   idle_labs& idle = idle_[s];
   for (index_stack* from : {&idle.full, &idle.empty})
-    if (lab* const l = pop_idle(*from, [](lab& o) { return o.door.try_acquire(); })) return l;
+    if (lab* const l = pop_idle(*from, [=](lab& o) { return o.door.try_acquire(thread); })) return l;
   return nullptr;
 }
 
-lab* core::acquire_lab() noexcept {
+lab* core::acquire_lab(std::uint32_t thread) noexcept {
   const mem::site s = site_here();
-  lab* l = idle_lab(s);
-  if (!l) l = make_lab(s);
+  lab* l = idle_lab(s, thread);
+  if (!l) l = make_lab(s, thread);
+  if (!l) {
+    trim(nullptr);
+    l = make_lab(s, thread);
+  }
   // No memory for another: one of any site.
-  for (unsigned other = 0; !l && by_node() && other < mem::sites; ++other) l = idle_lab(mem::site(other));
+  for (unsigned other = 0; !l && by_node() && other < mem::sites; ++other) l = idle_lab(mem::site(other), thread);
   return l;
+}
+
+// In a child that was made past the C library a thread is none of process_'s, nor is it in one that shares our memory, as
+// vfork's does: what that acquires is its parent's when it goes on.
+std::uint32_t core::number_of_caller() const noexcept {
+  const bool ours = os::own_process_number() == process_.load(order::relaxed);
+  return ours ? os::own_thread_number() : gate::unnumbered;
+}
+
+// Who claimed the LAB may rely on it, since its owner stays the same; to others it is a hint.
+bool core::is_orphaned(const lab& l) const noexcept {
+  const std::uint32_t thread = l.door.owner();
+  return thread != gate::unnumbered && os::has_ended(process_.load(order::relaxed), thread);
 }
 
 void core::release_lab(lab& l) noexcept {
@@ -173,6 +207,7 @@ bool core::adopt(lab& l) noexcept {
 }
 
 void core::sweep(lab& l, left how) noexcept {
+  if (l.held) release_confined(l);
   drain_own(l);
   for (unsigned c = 1; c <= classes::count; ++c) cool(l, c, how);
   l.out.flush_all([&](const outbox::list& list) { post_list(l, list); });
@@ -183,8 +218,11 @@ bool core::sweep_idle(lab& l) noexcept {
   if (!heavy_fences_) return false;
   const claim c = l.door.try_claim([] { return os::heavy_fence(); });
   if (c == claim::refused) return false;
+  os::probe::claim(l.number);
   sweep(l, left::aged);
-  if (c == claim::inherited || !l.door.end_claim()) {
+  const bool orphaned = c == claim::held && is_orphaned(l);
+  if (orphaned) l.door.inherit();
+  if (orphaned || c == claim::inherited || !l.door.end_claim()) {
     chain strays;
     const bool with_spans = l.owned_count != 0;
     l.door.settle([&] { return !l.in.empty(); }, [&] { drain(l, strays); });
@@ -194,8 +232,22 @@ bool core::sweep_idle(lab& l) noexcept {
   return true;
 }
 
+// A child of fork has the LABs of threads that are no more as these left them: hot spans in them, and lists in the outbox.
+bool core::sweep_left(lab& l) noexcept {
+  // One that is being made is idle too, and then not open, or swept.
+  if (l.door.state() != lab_state::idle || !l.door.is_open() || l.swept.load(order::relaxed)) return false;
+  if (!l.door.try_drain()) return false;
+  sweep(l, left::aged);
+  chain strays;
+  l.door.settle([&] { return !l.in.empty(); }, [&] { drain(l, strays); });
+  deliver(strays);
+  return true;
+}
+
 void core::after_fork_child(lab* own) noexcept {
   background_.forget();
+  process_.store(os::own_process_number(), order::relaxed);
+  own->door.renumber_in_child(number_of_caller());
   const auto links = [this](std::uint32_t n) -> atomic<std::uint32_t>& { return lab_at(n).next_idle; };
   static_cast<void>(os::register_heavy_fence());
   for (idle_labs& idle : idle_) {

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include <polder/heap/polder/served_test.hpp>
+#include <polder/os/ended_thread_test.hpp>
 #include <polder/os/heavy_fence.hpp>
+#include <polder/os/thread_name.hpp>
 
 namespace polder::heap {
 namespace {
@@ -495,6 +497,122 @@ TEST_F(idle_thread, that_comes_back_at_any_moment_finds_its_blocks_whole) {
   EXPECT_EQ(0u, h.now().allocated);
   h.heap.trim(0);
   EXPECT_EQ(0u, h.now().spans);
+}
+
+// ---- LABs of threads that end without a word, outside: by the raw exit system call, say ---------------------------------
+
+class killed_thread : public idle_thread {
+ protected:
+  // Runs f in a thread that does not give its LAB up, and returns when the kernel has forgotten it.
+  template <class F>
+  static void in_one(F f) {
+    std::uint32_t number = 0;
+    std::thread([&] {
+      number = os::own_thread_number();
+      f();
+    }).join();
+    os::await_end(number);
+  }
+
+  blocks held = blocks(2 * per_span);
+
+  // Two spans of which every other block is free, whoever has them.
+  void fill_by_halves(served& h) {
+    for (void*& p : held) p = h.allocate(size);
+    for (std::size_t i = 0; i < held.size(); i += 2) h.free(held[i]);
+  }
+  // Allocates the free halves; false: something else came.
+  bool takes_the_other_halves(served& h) {
+    std::set<void*> freed;
+    for (std::size_t i = 0; i < held.size(); i += 2) freed.insert(held[i]);
+    for (std::size_t i = 0; i < held.size(); i += 2)
+      if (freed.erase(h.allocate(size)) != 1) return false;
+    return true;
+  }
+};
+
+TEST_F(killed_thread, its_spans_are_adopted_after_a_trim) {
+  served h;
+  h.allocate(16);
+  in_one([&] { fill_by_halves(h); });
+  EXPECT_EQ(2u, h.now().threads);
+  const std::uint64_t spans = h.now().spans;
+  h.heap.trim(0);
+  EXPECT_EQ(1u, h.now().threads);
+  EXPECT_TRUE(takes_the_other_halves(h));
+  EXPECT_EQ(spans, h.now().spans);
+  EXPECT_EQ(h.own().number, h.owner_of(held[1]));
+}
+
+TEST_F(killed_thread, its_lab_is_the_next_threads) {
+  served h;
+  h.allocate(16);
+  for (int i = 0; i != 20; ++i) {
+    in_one([&] { h.free(h.allocate(size)); });
+    h.heap.trim(0);
+  }
+  EXPECT_EQ(2u, h.now().labs);
+  EXPECT_EQ(1u, h.now().threads);
+}
+
+// Swept while it was there, it has nothing that a step of decay would come for, but for its end.
+TEST_F(killed_thread, is_noticed_by_decay_though_it_was_swept_before) {
+  served h({.arena_size = GiB, .decay_ms = 2});
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  const auto allocate_until = [&](auto enough) {
+    while (!enough() && std::chrono::steady_clock::now() < until) {
+      blocks some;
+      for (unsigned i = 0; i != 2 * per_span; ++i) some.push_back(h.allocate(2 * size));
+      for (void* p : some) h.free(p);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return enough();
+  };
+  lab* theirs = nullptr;
+  in_one([&] {
+    fill_by_halves(h);
+    theirs = &h.own();
+    // A third one sweeps it.
+    h.in_a_thread([&] { EXPECT_TRUE(allocate_until([&] { return theirs->swept.load(order::relaxed) != 0; })); });
+  });
+  EXPECT_TRUE(allocate_until([&] { return theirs->door.state() != lab_state::running; }));
+  EXPECT_TRUE(takes_the_other_halves(h));
+}
+
+TEST_F(killed_thread, is_not_taken_for_one_that_sleeps) {
+  served h({.arena_size = GiB, .decay_ms = 2});
+  h.allocate(16);
+  std::thread sleeper = h.thread([&] {
+    fill_by_halves(h);
+    t.reach(1);
+    t.wait_for(2);
+    EXPECT_EQ(lab_state::running, h.own().door.state());
+    EXPECT_EQ(os::own_thread_number(), h.own().door.owner());
+    EXPECT_TRUE(takes_the_other_halves(h)) << "they are its own still";
+  });
+  t.wait_for(1);
+  for (int i = 0; i != 50; ++i) {
+    h.heap.trim(0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    for (unsigned k = 0; k != 2 * per_span; ++k) h.free(h.allocate(4 * size));
+  }
+  EXPECT_EQ(2u, h.now().threads);
+  t.reach(2);
+  sleeper.join();
+}
+
+// Nobody may ask about the thread of a borrowed LAB: the number it would be asked by says nothing about who borrows next.
+TEST_F(killed_thread, is_no_owner_of_a_lab_that_was_borrowed) {
+  served h;
+  h.allocate(16);
+  h.in_a_thread([&] {
+    test_host::gone = true;
+    static std::uint32_t owner;
+    owner = 1;
+    test_host::on_borrowing<lab> = [](lab& l) { owner = l.door.owner(); };
+    h.free(h.allocate(size));
+    EXPECT_EQ(gate::unnumbered, owner);
+  });
 }
 
 // ---- what a heap says of itself while it is in use ----------------------------------------------------------------------

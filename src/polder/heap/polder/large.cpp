@@ -2,6 +2,7 @@
 #include <polder/heap/polder/core.hpp>
 #include <polder/mem/misuse.hpp>
 #include <polder/os/pages.hpp>
+#include <polder/os/probe.hpp>
 
 namespace polder::heap {
 
@@ -10,11 +11,12 @@ constexpr std::size_t mapped_growth = 1 * MiB;
 core::had core::allocate_large(lab& l, std::size_t n, std::size_t alignment) noexcept {
   if (n > PTRDIFF_MAX || alignment > PTRDIFF_MAX - n) return {};
   decay();  // a program may need nothing smaller for a while
+  const std::size_t room = align_up(n, mem::grain_size) + (alignment > mem::grain_size ? alignment : 0);
+  relieve(l, room);
   had h = try_large(l.hint, n, alignment);
-  if (!h.p) {
-    trim(&l);
-    h = try_large(l.hint, n, alignment);
-  }
+  for (unsigned tries = 0; !h.p && make_room(l, room, tries); ++tries) h = try_large(l.hint, n, alignment);
+  if (!h.p) return os::probe::oom(n), h;
+  os::probe::large_alloc(h.p, n);
   return h;
 }
 
@@ -47,19 +49,23 @@ void core::free_large(mem::chunk_number* hint, mem::grain g, const void* p) noex
   const unsigned n = reinterpret_cast<const mem::large_run&>(arena_.spans()[g]).grains;
   // Of two threads that free the same block, one wins the word and the other is told.
   if (!arena_.words()[g].cas(w, 0, order::acq_rel, order::relaxed)) report_free(p);  // sync: span-made
+  os::probe::large_free(p);
   give_grains(hint, g, n);
 }
 
 void core::free_huge(const void* p) noexcept {
+  if (guarded_.has(p)) return guarded_.give(p);
   const std::uint32_t number = huge_.find(p);
   if (number == 0 || !huge_.give(number, p)) report_free(p);
+  os::probe::large_free(p);
   have_it_tended();
-  if (options_.decay_ms == 0) huge_.purge(true);
+  if (keeps_nothing()) huge_.purge(true);
 }
 
 std::size_t core::usable_size(const void* p) const noexcept {
   const mem::grain g = arena_.find(address(p));
   if (g == 0) {
+    if (guarded_.has(p)) return guarded_.usable(p);
     const std::uint32_t number = huge_.find(p);
     if (number == 0) report_free(p);
     return huge_.usable(number);
@@ -72,12 +78,15 @@ std::size_t core::usable_size(const void* p) const noexcept {
   return classes::block_size[c];
 }
 
-bool core::owns(const void* p) const noexcept { return arena_.find(address(p)) != 0 || huge_.find(p) != 0; }
+bool core::owns(const void* p) const noexcept {
+  return arena_.find(address(p)) != 0 || huge_.find(p) != 0 || guarded_.has(p);
+}
 
 // p, if its block can become one of n bytes where it is, or a huge block that moved with its pages.
 void* core::try_in_place(const void* p, std::size_t n) noexcept {
   const mem::grain g = arena_.find(address(p));
   if (g == 0) {
+    if (guarded_.has(p)) return n == guarded_.usable(p) ? const_cast<void*>(p) : nullptr;
     const std::uint32_t number = huge_.find(p);
     if (number == 0) report_free(p);
     if (n < huge_.usable(number) / 2 && n < mapped_growth) return nullptr;  // small again: leave the mapping
@@ -96,7 +105,11 @@ void* core::try_in_place(const void* p, std::size_t n) noexcept {
   if (wanted < run.grains) {
     const unsigned rest = run.grains - unsigned(wanted);
     run.grains = std::uint32_t(wanted);
-    static_cast<void>(grains_.give(g + mem::grain(wanted), rest));
+    const mem::grain behind = g + mem::grain(wanted);
+    const left how = options_.hardened
+                         ? emptied_at_once(arena_.address_of(behind), rest * mem::grain_size, left::dirty)
+                         : left::dirty;
+    static_cast<void>(grains_.give(behind, rest, how));
   } else if (wanted > run.grains) {
     bool zero;
     if (!grains_.extend(g, run.grains, unsigned(wanted) - run.grains, zero)) return nullptr;

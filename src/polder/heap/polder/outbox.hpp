@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include <polder/base/check.hpp>
+#include <polder/heap/polder/links.hpp>
 #include <polder/mem/block.hpp>
 #include <polder/mem/signposts.hpp>
 #include <polder/mem/word.hpp>
@@ -56,7 +57,7 @@ class outbox {
   [[nodiscard]] POLDER_ALWAYS_INLINE bool append(mem::lab_number owner, mem::block* b, std::uint32_t size,
                                                  mem::secret s) {
     list& l = lists_[owner % slots];
-    b->set_link(l.first, s);
+    links::set(b, l.first, s);
     l.first = b;
     ++l.count;
     l.bytes += size;
@@ -115,7 +116,8 @@ class outbox {
     lists_[slot] = {};
     used_ &= ~(std::uint64_t{1} << slot);
     held_ -= full.bytes;
-    if (full.smallest >= mem::posted_block::least && full.count > 2) mem::put_up_signposts<max_blocks>(full.first);
+    if (put_signposts && full.smallest >= mem::posted_block::least && full.count > 2)
+      mem::put_up_signposts<max_blocks>(full.first);
     send(full);
   }
 

@@ -102,7 +102,7 @@ class polder_heap {
       const unsigned c = mem::word::cls(l.words[offset >> mem::grain_shift].load(order::relaxed));
       const auto in_span = std::uint32_t(offset & (mem::grain_size - 1));
       if (c - 1 < classes::count && in_span < classes::usable_bytes[c] &&
-          mem::divides(classes::multiplier[c], in_span) && !static_cast<const mem::block*>(p)->looks_free(l.secret))
+          mem::divides(classes::multiplier[c], in_span) && !links::fit(static_cast<const mem::block*>(p), l.secret))
           [[likely]] {
         if (classes::keeps(c, n)) return p;
         const std::size_t had = classes::block_size[c];
@@ -172,6 +172,30 @@ class polder_heap {
     core* const c = core_.load(order::acquire);  // sync: installed
     return c ? c->read_statistics() : statistics{};
   }
+  // In a handler of SIGSEGV: true if the fault was in a guarded block's pages, of which one line has told then.
+  bool explain_fault(const void* address) const noexcept {
+    core* const c = core_.load(order::acquire);  // sync: installed
+    return c && c->explain_fault(address);
+  }
+  modes read_modes() noexcept {
+    core* const c = shared();
+    return c ? c->read_modes() : modes{};
+  }
+
+  // ---- how much it may hold (core.hpp). False: there is no heap
+  bool set_limit(std::size_t bytes) noexcept {
+    return with_core([&](core& c) { return c.set_limit(bytes); });
+  }
+  bool set_target(std::size_t bytes) noexcept {
+    return with_core([&](core& c) { return c.set_target(bytes); });
+  }
+  bool on_limit(mem::budget::asked* who) noexcept {
+    return with_core([&](core& c) { return c.on_limit(who), false; });
+  }
+  bool on_target(mem::budget::told* who) noexcept {
+    return with_core([&](core& c) { return c.on_target(who), false; });
+  }
+
   const options& effective_options() const noexcept {
     core* const c = core_.load(order::acquire);  // sync: installed
     return c ? c->effective_options() : Host::configured();
@@ -219,6 +243,15 @@ class polder_heap {
     return c;
   }
 
+  // f(core), and a trim if that asks for one. False: there is no heap.
+  template <class F>
+  bool with_core(F f) noexcept {
+    core* const c = shared();
+    if (!c) return false;
+    if (f(*c)) trim(0);
+    return true;
+  }
+
   // Brings the calling thread inside a LAB of its own. Null: none can be had, or it is inside already (a signal
   // handler), or its exit is behind it.
   lab* come_in() noexcept {
@@ -227,7 +260,7 @@ class polder_heap {
       if (l == nobody()) {
         core* const c = shared();
         if (!c || !Host::may_settle()) return nullptr;
-        l = c->acquire_lab();
+        l = c->acquire_lab(c->number_of_caller());
         if (!l) return nullptr;
         // A signal handler may have settled this thread in the meantime: one compare-and-swap against it.
         if (!replace_own(here(), nobody(), l)) {
@@ -248,7 +281,7 @@ class polder_heap {
   // thread is inside: then that one keeps it, and another is taken.
   static lab* borrow(core& c) noexcept {
     for (;;) {
-      lab* const l = c.acquire_lab();
+      lab* const l = c.acquire_lab(gate::unnumbered);
       if (!l) return nullptr;
       if constexpr (requires { Host::about_to_borrow(*l); }) Host::about_to_borrow(*l);
       do {
@@ -283,8 +316,8 @@ class polder_heap {
     if (l.door.enter(n)) [[likely]] {
       mem::span& s = *l.direct[(n + 15) >> 4];
       mem::block* const b = s.free;
-      if (b != nullptr && b->looks_free(l.secret)) [[likely]] {
-        s.free = b->link;
+      if (b != nullptr && links::fit(b, l.secret)) [[likely]] {
+        s.free = links::next(b, l.secret);
         ++s.used;
         b->wipe();
         l.door.exit();
@@ -334,10 +367,10 @@ class polder_heap {
         mem::span& s = l.spans[g];
         auto* const b = static_cast<mem::block*>(p);
         const auto in_span = std::uint32_t(offset & (mem::grain_size - 1));
-        if (mem::scaled(s.multiplier, in_span) >= s.handed || b->looks_free(l.secret)) [[unlikely]]
+        if (mem::scaled(s.multiplier, in_span) >= s.handed || links::fit(b, l.secret)) [[unlikely]]
           return misused(p, *this);
         if (size.suits(s)) [[likely]] {
-          b->set_link(s.free, l.secret);
+          links::set(b, s.free, l.secret);
           s.free = b;
           if (--s.used == 0) [[unlikely]]
             return emptied(s, l, *this);

@@ -3,6 +3,7 @@
 
 #include <polder/heap/polder/core.hpp>
 #include <polder/os/clock.hpp>
+#include <polder/os/probe.hpp>
 
 namespace polder::heap {
 
@@ -24,7 +25,7 @@ bool core::has_something_to_give() const noexcept {
   if (grains_.count().dirty != 0 || huge_.cached_bytes() != 0) return true;
   for (mem::lab_number n = 1; n <= labs_made(); ++n) {
     const lab& l = lab_at(n);
-    if (l.door.state() == lab_state::running && !l.door.active() && !l.swept.load(order::relaxed)) return true;
+    if (l.door.owner_is_outside() && !l.swept.load(order::relaxed)) return true;
   }
   return false;
 }
@@ -47,11 +48,11 @@ void core::tend() noexcept {
 }
 
 // One step every half decay time, taken by whichever thread comes first: grains that were free at the step before go
-// back, cached mappings too, and the LABs of threads that have not been seen for two steps are swept. A step is cut
-// into pieces so that no malloc pays for a large heap's at once.
+// back, cached mappings too, and the LABs of threads that have not been seen for two steps are swept, or given to others where
+// the thread has ended. A step is cut into pieces so that no malloc pays for a large heap's at once.
 void core::decay() noexcept {
   constexpr std::size_t least = 32 * MiB;
-  constexpr std::uint32_t labs_a_piece = 128;
+  constexpr std::uint32_t a_look = 1, a_sweep = 16, a_piece = 128 * a_sweep;  // what they cost, about
   const std::uint64_t now = os::coarse_milliseconds();
   std::uint64_t last = last_decay_.load(order::relaxed);
   const bool unfinished = amid_a_step();
@@ -68,20 +69,22 @@ void core::decay() noexcept {
     // A sixteenth of what lies dirty, so that a step ends within its time however large the heap.
     const std::size_t share = grains_.count().dirty * mem::grain_size / 16;
     const std::size_t piece = share > least ? share : least;
-    grains_.purge({.lazily = options_.release == release_policy::free, .budget = piece}, from);
+    std::size_t gone = grains_.purge({.lazily = options_.release == release_policy::free, .budget = piece}, from);
     purge_from_.store(from, order::relaxed);
-    if (!unfinished) huge_.purge(false);
+    if (!unfinished) gone += huge_.purge(false);
+    os::probe::decay_step(gone);
   }
 
   std::uint32_t n = sweep_from_.load(order::relaxed);
   if (n == 0 && unfinished) return;
   const std::uint32_t made = labs_made();
-  for (std::uint32_t swept = 0; n < made && swept < labs_a_piece;) {
+  for (std::uint32_t spent = 0; n < made && spent < a_piece;) {
     lab& l = lab_at(++n);
-    if (l.door.state() != lab_state::running || l.door.active()) continue;
-    if (l.swept.load(order::relaxed) && l.in.empty()) continue;
-    if (step - l.seen.load(order::relaxed) < 2) continue;
-    swept += sweep_idle(l);
+    if (sweep_left(l)) spent += a_sweep;
+    if (!l.door.owner_is_outside() || step - l.seen.load(order::relaxed) < 2) continue;
+    const bool nothing_in_it = l.swept.load(order::relaxed) && l.in.empty();
+    const bool due = !nothing_in_it || is_orphaned(l);
+    spent += due && sweep_idle(l) ? a_sweep : a_look;
   }
   sweep_from_.store(n < made ? n : 0, order::relaxed);
 }
@@ -91,13 +94,16 @@ std::size_t core::trim(lab* own) noexcept {
   for (mem::lab_number n = 1; n <= labs_made(); ++n) {
     lab& l = lab_at(n);
     // Who is inside refuses anyway, at the price of a membarrier; who stopped there for good does each time.
-    if (&l != own && l.door.state() == lab_state::running && !l.door.active()) sweep_idle(l);
+    if (&l != own && l.door.owner_is_outside()) sweep_idle(l);
+    sweep_left(l);
   }
   mem::chunk_number from = 0;
-  const std::size_t bytes = grains_.purge(
+  std::size_t bytes = grains_.purge(
       {.what = mem::grain_pool::which::all, .lazily = options_.release == release_policy::free}, from);
   grains_.release_extra_chunks();
-  return bytes + huge_.purge(true);
+  bytes += huge_.purge(true);
+  os::probe::trim(bytes);
+  return bytes;
 }
 
 // How many blocks of a span are out, as a thread that is not its owner sees it: what the owner writes meanwhile is read
@@ -144,7 +150,7 @@ statistics core::read_statistics() const noexcept {
   };
   look(0, arena_.main_open());
   look(arena_.main_chunks(), arena_.main_chunks() + arena_.extra_open());
-  const std::size_t huge = huge_.live_bytes();
+  const std::size_t huge = huge_.live_bytes() + guarded_.live_bytes();
   s.large += huge;
   s.allocated += huge;
   s.active += huge;
@@ -158,7 +164,11 @@ statistics core::read_statistics() const noexcept {
   if (s.mapped < s.resident) s.mapped = s.resident;
   s.reserved =
       arena_.whole().bytes + std::size_t{arena_.extra_open()} * mem::chunk_size + huge + huge_.cached_bytes();
+  s.committed = budget_.used();
+  s.limit = budget_.is_limited() ? budget_.limit() : 0;
+  s.target = budget_.target() != mem::budget::none ? budget_.target() : 0;
   s.labs = labs_made();
+  std::size_t confined = 0;  // freed, as the program sees it
   for (mem::lab_number n = 1; n <= s.labs; ++n) {
     const lab& l = lab_at(n);
     const lab_state state = l.door.state();
@@ -166,7 +176,9 @@ statistics core::read_statistics() const noexcept {
     s.refills += glimpse(l.refills);
     s.remote_frees += glimpse(l.remote_frees);
     s.posts += glimpse(l.posts);
+    if (const quarantine* const q = glimpse(l.held)) confined += q->bytes();
   }
+  s.allocated -= confined < s.allocated ? confined : s.allocated;
   return s;
 }
 

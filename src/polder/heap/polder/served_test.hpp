@@ -8,7 +8,7 @@ namespace polder::heap {
 
 struct served : in_use<polder_heap<test_host>, lab> {
   // So much that no test comes near it, and so little that many fit.
-  static constexpr options usual{.arena_size = GiB, .decay_ms = 1'000'000};
+  static constexpr options usual{.arena_size = GiB, .decay_ms = 1'000'000, .cgroup = false};
 
   explicit served(const options& o = usual) : in_use(o) {}
 

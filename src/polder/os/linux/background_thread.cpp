@@ -25,13 +25,6 @@ constexpr std::size_t stack_bytes = 64 * KiB;
 // What the C library keeps of a thread lies around the thread pointer, and no more of it is looked at than this.
 constexpr std::size_t thread_bytes = 16 * KiB;
 
-// Sanitizers look up a thread's state, of which this one has none.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr bool is_possible = false;
-#else
-constexpr bool is_possible = true;
-#endif
-
 // Every signal, the C library's own too, between a thread and those it starts.
 class without_signals {
  public:
@@ -87,10 +80,11 @@ bool background_thread::map_once() noexcept {
 }
 
 bool background_thread::start(void (*body)(void*), void* argument) noexcept {
-  if (!is_possible || refused_.load(order::relaxed)) return false;
+  if (refusal() != 0) return false;
   std::uint32_t none = 0;
   if (!id_.cas(none, coming, order::acquire, order::relaxed)) return false;  // sync: background-start
   const errno_keeper keep;
+  int why = ENOMEM;
   if (map_once()) {
     body_ = body;
     argument_ = argument;
@@ -101,8 +95,9 @@ bool background_thread::start(void (*body)(void*), void* argument) noexcept {
     std::byte* const stack = memory_ + page_size() + stack_bytes;
     auto* const id = reinterpret_cast<pid_t*>(&id_);
     if (::clone(run, stack, flags, this, id, memory_ + storage_at_, id) >= 0) return true;
+    why = errno;
   }
-  refused_.store(true, order::relaxed);
+  refusal_.store(why, order::relaxed);
   id_.store(0, order::release);  // sync: background-start
   return false;
 }

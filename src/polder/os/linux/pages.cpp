@@ -4,12 +4,24 @@
 
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cstdint>
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23  // Linux 5.14
+#endif
+#ifndef PR_SET_VMA
+#define PR_SET_VMA 0x53564d41  // Linux 5.17, where it was built with CONFIG_ANON_VMA_NAME
+#define PR_SET_VMA_ANON_NAME 0
+#endif
+
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102  // Linux 6.13
+#define MADV_GUARD_REMOVE 103
 #endif
 
 namespace polder::os {
@@ -56,6 +68,15 @@ bool commit(void* p, std::size_t bytes) noexcept {
   return ::mprotect(p, bytes, PROT_READ | PROT_WRITE) == 0;
 }
 
+bool deny(void* p, std::size_t bytes) noexcept {
+  const errno_keeper keep;
+  const told t{kind::map, 0, bytes};
+  return ::mprotect(p, bytes, PROT_NONE) == 0;
+}
+
+bool install_guard(void* p, std::size_t bytes) noexcept { return advise(p, bytes, MADV_GUARD_INSTALL); }
+bool remove_guard(void* p, std::size_t bytes) noexcept { return advise(p, bytes, MADV_GUARD_REMOVE); }
+
 bool unmap(void* p, std::size_t bytes) noexcept {
   const errno_keeper keep;
   const told t{kind::unmap, 0, bytes};
@@ -90,6 +111,11 @@ bool advise_huge_pages(void* p, std::size_t bytes, bool wanted) noexcept {
 
 bool keep_in_core_dumps(void* p, std::size_t bytes, bool wanted) noexcept {
   return advise(p, bytes, wanted ? MADV_DODUMP : MADV_DONTDUMP);
+}
+
+bool name(void* p, std::size_t bytes, const char* what) noexcept {
+  const errno_keeper keep;
+  return ::syscall(SYS_prctl, PR_SET_VMA, PR_SET_VMA_ANON_NAME, p, bytes, what) == 0;
 }
 
 namespace {

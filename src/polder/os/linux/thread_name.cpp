@@ -9,7 +9,11 @@
 
 namespace polder::os {
 
-std::uint32_t own_thread_number() noexcept { return std::uint32_t(::syscall(SYS_gettid)); }
+std::uint32_t own_thread_number() noexcept {
+  const errno_keeper keep;
+  const long number = ::syscall(SYS_gettid);
+  return number > 0 ? std::uint32_t(number) : 0;
+}
 
 thread_name name_of_thread(std::uint32_t number) noexcept {
   const errno_keeper keep;

@@ -1,4 +1,3 @@
-#include <fcntl.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -8,58 +7,14 @@
 
 #include <polder/os/environ.hpp>
 #include <polder/os/errno_keeper.hpp>
-#include <polder/os/print.hpp>
+#include <polder/os/linux/file_letters.hpp>
 #include <polder/os/topology.hpp>
 
 namespace polder::os {
 namespace {
 
-// A file's name, put together from its parts, with the zero that the kernel wants.
-class path : public text_buffer<480> {
- public:
-  template <class... Part>
-  explicit path(Part... part) noexcept {
-    (*this << ... << part);
-    text_[size_] = '\0';
-  }
-};
-
-// The letters of one file, by raw calls: nothing is allocated, and no call is a cancellation point.
-class letters {
- public:
-  static constexpr int end = -1;
-
-  explicit letters(const path& name) noexcept
-      : fd_(::syscall(SYS_openat, AT_FDCWD, name.text().data(), O_RDONLY | O_CLOEXEC)) {}
-  ~letters() {
-    if (there()) ::syscall(SYS_close, fd_);
-  }
-  letters(const letters&) = delete;
-  letters& operator=(const letters&) = delete;
-
-  bool there() const { return fd_ >= 0; }
-
-  int next() {
-    if (at_ == size_) {
-      size_ = there() ? ::syscall(SYS_read, fd_, piece_, sizeof piece_) : 0;
-      at_ = 0;
-      if (size_ <= 0) return size_ = 0, end;
-    }
-    return static_cast<unsigned char>(piece_[at_++]);
-  }
-
- private:
-  const errno_keeper keep_;
-  const long fd_;
-  long at_ = 0;
-  long size_ = 0;
-  char piece_[256];
-};
-
-constexpr bool is_digit(int c) { return c >= '0' && c <= '9'; }
-
 // Reads a number that begins with the letter `c`, which becomes the one after it. Capped, so that nothing overflows.
-unsigned number(letters& from, int& c) {
+unsigned number(file_letters& from, int& c) {
   constexpr unsigned most = 1u << 30;
   unsigned n = 0;
   for (; is_digit(c); c = from.next()) n = std::min(n * 10 + unsigned(c - '0'), most / 10);
@@ -69,8 +24,8 @@ unsigned number(letters& from, int& c) {
 // Calls f(n) for each number below `limit` in a list like "0-3,8,10-11", up to the first letter that is no such list's.
 // False: there is no such file.
 template <class F>
-bool for_each_listed(const path& name, unsigned limit, F f) {
-  letters from(name);
+bool for_each_listed(const file_path& name, unsigned limit, F f) {
+  file_letters from(name);
   int c = from.next();
   while (is_digit(c)) {
     const unsigned first = number(from, c);
@@ -88,8 +43,8 @@ bool for_each_listed(const path& name, unsigned limit, F f) {
 }
 
 // The first number of a file; 0 if there is none, or a negative one, which stands for "not known".
-unsigned first_number(const path& name) {
-  letters from(name);
+unsigned first_number(const file_path& name) {
+  file_letters from(name);
   int c = from.next();
   return number(from, c);
 }
@@ -122,8 +77,8 @@ void topology::read(std::string_view root) noexcept {
   unsigned limit = 0;
   unsigned online = 0;
   const auto see = [&](unsigned cpu) { limit = std::max(limit, cpu + 1); };
-  const bool told = for_each_listed(path(root, cpus_in, "possible"), max_cpus, see);
-  for_each_listed(path(root, cpus_in, "online"), max_cpus, [&](unsigned cpu) { see(cpu), ++online; });
+  const bool told = for_each_listed(file_path(root, cpus_in, "possible"), max_cpus, see);
+  for_each_listed(file_path(root, cpus_in, "online"), max_cpus, [&](unsigned cpu) { see(cpu), ++online; });
   begin(root != "/sys", told || online != 0 ? limit : usable_cpus());
   if (online != 0) cpus_ = online;
   read_sockets(root);
@@ -133,8 +88,8 @@ void topology::read(std::string_view root) noexcept {
 void topology::read_sockets(std::string_view root) noexcept {
   unsigned packages[max_sockets];
   unsigned seen = 0;
-  for_each_listed(path(root, cpus_in, "online"), cpu_limit_, [&](unsigned cpu) {
-    const unsigned package = first_number(path(root, cpus_in, "cpu", cpu, "/topology/physical_package_id"));
+  for_each_listed(file_path(root, cpus_in, "online"), cpu_limit_, [&](unsigned cpu) {
+    const unsigned package = first_number(file_path(root, cpus_in, "cpu", cpu, "/topology/physical_package_id"));
     unsigned* const known = std::find(packages, packages + seen, package);
     if (known == packages + seen && seen < max_sockets) packages[seen++] = package;
     places_[cpu].socket = std::uint16_t((known - packages) % max_sockets);
@@ -144,10 +99,10 @@ void topology::read_sockets(std::string_view root) noexcept {
 
 void topology::read_nodes(std::string_view root) noexcept {
   unsigned with_cpus = 0;
-  for_each_listed(path(root, nodes_in, "online"), max_nodes, [&](unsigned node) {
+  for_each_listed(file_path(root, nodes_in, "online"), max_nodes, [&](unsigned node) {
     node_limit_ = std::max(node_limit_, node + 1);
     bool any = false;
-    for_each_listed(path(root, nodes_in, "node", node, "/cpulist"), cpu_limit_, [&](unsigned cpu) {
+    for_each_listed(file_path(root, nodes_in, "node", node, "/cpulist"), cpu_limit_, [&](unsigned cpu) {
       places_[cpu].node = std::uint16_t(node);
       any = true;
     });

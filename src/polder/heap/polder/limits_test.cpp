@@ -1,0 +1,251 @@
+// How much a heap may hold: the cap, the target, and who is called.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include <polder/heap/polder/served_test.hpp>
+
+namespace polder::heap {
+namespace {
+
+using blocks = std::vector<void*>;
+
+constexpr std::size_t size = 1024;
+
+// The callbacks have nothing of their own to go by.
+struct limited : served {
+  explicit limited(options o) : served(o) { current = this; }
+
+  static options with(std::size_t limit, std::size_t target = 0) {
+    options o = usual;
+    o.limit = limit;
+    o.target = target;
+    return o;
+  }
+  bool fill(blocks& held, std::size_t n = size, std::size_t most = SIZE_MAX) {
+    for (; held.size() < most; held.push_back(nullptr), held.back() = last) {
+      last = allocate(n);
+      if (last == nullptr) return false;
+      std::memset(last, 1, n);
+    }
+    return true;
+  }
+  void free_all(blocks& held) {
+    for (void* b : held) free(b);
+    held.clear();
+  }
+  std::size_t committed() { return now().committed; }
+
+  void* last = nullptr;
+  blocks spare;
+  int called = 0;
+  static inline limited* current;
+};
+
+TEST(limits, what_is_committed_is_counted_and_goes_to_the_tables_and_a_LAB_again) {
+  served h;
+  h.free(h.allocate(1));
+  const std::size_t least = h.now().committed;
+  EXPECT_GE(least, h.now().metadata);
+  blocks held;
+  for (int i = 0; i != 4000; ++i) held.push_back(h.allocate(i % 50 == 0 ? 100'000 : size));
+  void* const huge = h.allocate(40 * MiB);
+  EXPECT_GE(h.now().committed, h.now().active + h.now().metadata);
+  EXPECT_EQ(0u, h.now().limit);
+  EXPECT_EQ(0u, h.now().target);
+  h.free(huge);
+  for (void* b : held) h.free(b);
+  h.heap.trim(0);
+  EXPECT_LE(h.now().committed, least + MiB);
+}
+
+TEST(limits, under_a_cap_blocks_run_out_and_come_again) {
+  limited h(limited::with(8 * MiB));
+  blocks held;
+  EXPECT_FALSE(h.fill(held));
+  EXPECT_EQ(8 * MiB, h.now().limit);
+  const std::size_t all = held.size();
+  EXPECT_GT(all * size, 6 * MiB);
+  EXPECT_LE(h.committed(), 8 * MiB);
+  EXPECT_EQ(nullptr, h.allocate(MiB));
+  EXPECT_EQ(nullptr, h.allocate(100 * MiB));
+  // Every second block, so that no span is empty: they are blocks of this class and nothing else.
+  blocks kept;
+  for (std::size_t i = 0; i != held.size(); ++i)
+    if (i % 2 == 0) h.free(held[i]);
+    else kept.push_back(held[i]);
+  EXPECT_EQ(nullptr, h.allocate(MiB));
+  EXPECT_FALSE(h.fill(kept));
+  EXPECT_EQ(all, kept.size());
+  h.free_all(kept);
+  void* const large = h.allocate(4 * MiB);
+  EXPECT_NE(nullptr, large);
+  EXPECT_EQ(nullptr, h.allocate(8 * MiB));
+  EXPECT_LE(h.committed(), 8 * MiB);
+  EXPECT_TRUE(h.heap.set_limit(0));
+  EXPECT_NE(nullptr, h.allocate(8 * MiB));
+}
+
+TEST(limits, what_other_threads_keep_makes_room) {
+  limited h(limited::with(8 * MiB));
+  blocks theirs;
+  h.in_a_thread([&] { h.fill(theirs, size, 4000); });
+  h.free_all(theirs);
+  void* const p = h.allocate(6 * MiB);
+  EXPECT_NE(nullptr, p);
+  h.free(p);
+}
+
+TEST(limits, a_block_grows_up_to_the_cap_and_shrinks_below_it) {
+  limited h(limited::with(64 * MiB));
+  void* p = h.allocate(40 * MiB);
+  std::memset(p, 3, 40 * MiB);
+  EXPECT_EQ(nullptr, h.heap.reallocate(p, 70 * MiB));
+  p = h.heap.reallocate(p, 50 * MiB);
+  ASSERT_NE(nullptr, p);
+  EXPECT_EQ(3, static_cast<char*>(p)[40 * MiB - 1]);
+  EXPECT_LE(h.committed(), 64 * MiB);
+  p = h.heap.reallocate(p, 100);
+  ASSERT_NE(nullptr, p);
+  EXPECT_EQ(3, static_cast<char*>(p)[99]);
+  h.free(p);
+}
+
+TEST(limits, who_watches_the_cap_frees_and_is_asked_again) {
+  limited h(limited::with(8 * MiB));
+  h.heap.on_limit([](std::size_t wanted) {
+    limited& l = *limited::current;
+    ++l.called;
+    EXPECT_EQ(mem::grain_size, wanted);
+    if (l.spare.empty()) return false;
+    // Every second one, so that no span becomes empty: what comes back are blocks of the class that is asked for.
+    for (std::size_t i = 0; i < l.spare.size(); i += 2) l.free(l.spare[i]);
+    l.spare.clear();
+    return true;
+  });
+  h.fill(h.spare, size, 4000);
+  blocks held;
+  EXPECT_FALSE(h.fill(held));
+  EXPECT_EQ(2, h.called);
+  EXPECT_GT((held.size() + 2000) * size, 6 * MiB);
+  EXPECT_LE(h.committed(), 8 * MiB);
+  h.heap.on_limit(nullptr);
+  EXPECT_EQ(nullptr, h.allocate(size));
+  EXPECT_EQ(2, h.called);
+}
+
+TEST(limits, above_the_target_nothing_spare_is_kept_and_allocation_goes_on) {
+  limited h(limited::with(0, 16 * MiB));
+  h.heap.on_target([](std::size_t now) {
+    limited& l = *limited::current;
+    ++l.called;
+    EXPECT_GT(now, 16 * MiB);
+    l.free(l.allocate(100'000));
+  });
+  blocks held;
+  EXPECT_TRUE(h.fill(held, 16 * KiB, 1024));
+  EXPECT_EQ(1, h.called);
+  blocks more;
+  EXPECT_TRUE(h.fill(more, 16 * KiB, 1024));
+  EXPECT_EQ(1, h.called);
+  const std::size_t most = h.committed();
+  EXPECT_GT(most, 32 * MiB);
+  // In the frees themselves: nobody trims, and no decay step is due for a quarter of an hour.
+  for (std::size_t i = 0; i != 512; ++i) h.free(more[i]);
+  EXPECT_LE(h.committed(), most - 7 * MiB);
+  EXPECT_LE(h.now().cached, MiB);
+  void* const huge = h.allocate(40 * MiB);
+  h.free(huge);
+  EXPECT_LE(h.committed(), most - 7 * MiB);
+  more.erase(more.begin(), more.begin() + 512);
+  h.free_all(more);
+  h.free_all(held);
+  EXPECT_LE(h.committed(), 16 * MiB);
+  EXPECT_TRUE(h.fill(held, 16 * KiB, 1024));
+  EXPECT_EQ(2, h.called);
+}
+
+TEST(limits, crossing_the_target_empties_what_a_thread_that_has_gone_left) {
+  limited h(limited::with(0, 12 * MiB));
+  blocks theirs, ours;
+  h.in_a_thread([&] { h.fill(theirs, size, 8000); });
+  h.free_all(theirs);  // waits with the LAB of the thread that ended
+  h.fill(ours, 16 * KiB, 512);
+  EXPECT_LE(h.committed(), 12 * MiB);
+}
+
+TEST(limits, one_set_below_what_is_held_takes_what_is_spare) {
+  limited h(limited::with(0));
+  blocks held;
+  h.fill(held, size, 20'000);
+  h.free_all(held);
+  EXPECT_GT(h.committed(), 10 * MiB);
+  EXPECT_TRUE(h.heap.set_target(4 * MiB));
+  EXPECT_LE(h.committed(), 4 * MiB);
+  EXPECT_EQ(4 * MiB, h.now().target);
+  EXPECT_TRUE(h.heap.set_target(0));
+  EXPECT_EQ(0u, h.now().target);
+  h.fill(held, size, 20'000);
+  EXPECT_TRUE(h.heap.set_limit(4 * MiB));
+  EXPECT_GT(h.committed(), 10 * MiB);  // what is in use stays
+  EXPECT_EQ(nullptr, h.allocate(MiB));
+  h.free_all(held);
+  EXPECT_NE(nullptr, h.allocate(MiB));
+  EXPECT_LE(h.committed(), 4 * MiB);
+}
+
+TEST(limits, threads_together_stay_below_the_cap_and_a_new_one_may_come_at_it) {
+  constexpr std::size_t cap = 12 * MiB;
+  limited h(limited::with(cap));
+  std::atomic<std::size_t> most{0}, refused{0};
+  std::vector<std::thread> crew;
+  for (unsigned t = 0; t != 4; ++t)
+    crew.push_back(h.thread([&, t] {
+      std::minstd_rand random(t + 1);
+      blocks held;
+      for (int i = 0; i != 3000; ++i) {
+        const std::size_t n = random() % 10 != 0 ? 100 + random() % 8000 : random() % 300'000;
+        if (void* const p = h.allocate(n)) {
+          std::memset(p, 1, n < 4096 ? n : 4096);
+          held.push_back(p);
+        } else {
+          ++refused;
+          h.free_all(held);
+        }
+        const std::size_t now = h.heap.read_statistics().committed;
+        for (std::size_t seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
+        }
+      }
+      h.free_all(held);
+    }));
+  for (auto& t : crew) t.join();
+  EXPECT_LE(most.load(), cap);
+  EXPECT_GT(refused.load(), 0u);
+  blocks held;
+  EXPECT_FALSE(h.fill(held));
+  h.in_a_thread([&] {
+    h.free(h.allocate(size));  // whatever comes of it
+    h.free_all(held);
+    EXPECT_NE(nullptr, h.allocate(MiB));
+  });
+}
+
+TEST(limits, modes_are_told) {
+  served h;
+  const modes m = h.heap.read_modes();
+  EXPECT_EQ(os::page_size(), m.page_size);
+  EXPECT_EQ(0u, m.cgroup_limit);
+  EXPECT_EQ(0, m.background_error);
+  options o = served::usual;
+  o.background = false;
+  o.thp = thp_policy::off;
+  served quiet(o);
+  EXPECT_EQ(background_mode::off, quiet.heap.read_modes().background);
+  EXPECT_EQ(huge_page_mode::off, quiet.heap.read_modes().huge_pages);
+}
+
+}  // namespace
+}  // namespace polder::heap

@@ -1,0 +1,57 @@
+#pragma once
+// quarantine — freed blocks that nobody gets yet: a use after free meets zeroes instead of somebody else's data, and what it
+// writes is noticed when the block leaves.
+//
+//   progress   wait-free, owner only
+//   in malloc  yes
+//   bound      max_bytes, and a block more while one is admitted
+//
+// Which block leaves is drawn, so that nobody can tell by counting when an address comes back.
+#include <cstddef>
+#include <cstdint>
+
+#include <polder/mem/block.hpp>
+#include <polder/mem/random.hpp>
+#include <polder/sync/atomic.hpp>
+
+namespace polder::heap {
+
+class quarantine {
+ public:
+  static constexpr std::uint32_t max_blocks = 1024;
+  static constexpr std::size_t max_bytes = 512 * 1024;
+
+  // Takes a block of `bytes` in. go(block) is called for those that must leave because of it, which may be this one.
+  template <class Go>
+  void admit(mem::block* b, std::uint32_t bytes, mem::random& r, Go&& go) {
+    blocks_[count_] = b;
+    sizes_[count_++] = bytes;
+    bytes_ += bytes;
+    while (count_ == max_blocks || bytes_ > max_bytes) go(remove(r.below(count_)));
+  }
+
+  template <class Go>
+  void empty(Go&& go) {
+    while (count_ != 0) go(remove(count_ - 1));
+  }
+
+  // As another thread happens to see it.
+  std::size_t bytes() const noexcept { return glimpse(bytes_); }
+
+ private:
+  mem::block* remove(std::uint32_t i) {
+    mem::block* const b = blocks_[i];
+    bytes_ -= sizes_[i];
+    --count_;
+    blocks_[i] = blocks_[count_];
+    sizes_[i] = sizes_[count_];
+    return b;
+  }
+
+  std::uint32_t count_;  // all-zero memory is an empty one
+  std::size_t bytes_;
+  mem::block* blocks_[max_blocks];
+  std::uint32_t sizes_[max_blocks];
+};
+
+}  // namespace polder::heap

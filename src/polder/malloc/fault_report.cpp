@@ -1,0 +1,37 @@
+#include <polder/malloc/fault_report.hpp>
+#include <polder/malloc/instance.hpp>
+#include <polder/os/errno_keeper.hpp>
+
+#include <csignal>
+#include <cstdlib>
+
+namespace polder::face {
+namespace {
+
+struct sigaction before;
+
+// A heap that guards no blocks has nothing to say.
+template <class Heap>
+bool explained_by(const Heap& h, const void* p) {
+  if constexpr (requires { h.explain_fault(p); }) return h.explain_fault(p);
+  else return false;
+}
+
+void on_fault(int, siginfo_t* info, void*) {
+  const os::errno_keeper keep;
+  if (explained_by(instance, info->si_addr)) std::abort();
+  sigaction(SIGSEGV, &before, nullptr);  // the instruction is done again, and the fault is theirs
+}
+
+}  // namespace
+
+void explain_faults() noexcept {
+  const os::errno_keeper keep;
+  struct sigaction ours = {};
+  ours.sa_sigaction = on_fault;
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigemptyset(&ours.sa_mask);
+  sigaction(SIGSEGV, &ours, &before);
+}
+
+}  // namespace polder::face

@@ -1,0 +1,116 @@
+#pragma once
+// budget — how much memory a heap holds, and how much it may: never more than a hard cap, and nothing spare above a target.
+//
+//   paper      none
+//   progress   wait-free; take() under a cap lock-free: it tries again only when somebody else took or gave
+//   in malloc  yes; in a signal handler: yes
+//   invariant  used() is what was taken and not given back, and no take() brings it above the cap in force at that moment
+//
+// What counts is memory from when it is had of the system until it is back there: grains in use and dirty ones, huge blocks
+// live and cached, the tables. Who takes a dirty grain takes nothing of the system, and does not come by here.
+#include <cstddef>
+#include <cstdint>
+
+#include <polder/base/config.hpp>
+#include <polder/sync/atomic.hpp>
+
+namespace polder::mem {
+
+class budget {
+ public:
+  static constexpr std::size_t none = SIZE_MAX;
+
+  explicit budget(std::size_t begins_with = 0) noexcept : used_(begins_with) {}
+
+  // So many bytes more. False: that is above the cap, and nothing was taken.
+  [[nodiscard]] bool take(std::size_t bytes) noexcept {
+    const std::size_t most = limit_.load(order::relaxed);
+    std::size_t before;
+    if (most == none) [[likely]] {
+      before = used_.fetch_add(bytes, order::relaxed);
+    } else {
+      before = used_.load(order::relaxed);
+      do {
+        if (exceeds(before, bytes, most)) return false;
+      } while (!used_.cas(before, before + bytes, order::relaxed, order::relaxed));
+    }
+    const std::size_t aim = target_.load(order::relaxed);
+    if (before <= aim && before + bytes > aim) tell(before + bytes);
+    return true;
+  }
+  void give(std::size_t bytes) noexcept { used_.fetch_sub(bytes, order::relaxed); }
+
+  std::size_t used() const noexcept { return used_.load(order::relaxed); }
+  std::size_t limit() const noexcept { return limit_.load(order::relaxed); }
+  std::size_t target() const noexcept { return target_.load(order::relaxed); }
+  bool is_limited() const noexcept { return limit() != none; }
+  void set_limit(std::size_t bytes) noexcept { limit_.store(bytes, order::relaxed); }
+  void set_target(std::size_t bytes) noexcept { target_.store(bytes, order::relaxed); }
+
+  // Whether so much more would be above the cap; above the target; above either.
+  bool refuses(std::size_t more) const noexcept { return is_limited() && exceeds(used(), more, limit()); }
+  bool is_above_target(std::size_t more = 0) const noexcept {
+    const std::size_t aim = target();
+    return aim != none && exceeds(used(), more, aim);
+  }
+  bool is_short(std::size_t more = 0) const noexcept { return is_above_target(more) || refuses(more); }
+
+  // Whether what is held had better be what is counted. Huge pages bring in what nobody has taken: not under a cap, and not
+  // where more than an eighth of the target is used, so that all they bring in is an eighth, about.
+  bool is_narrow() const noexcept { return is_limited() || (target() != none && used() > target() / 8); }
+
+  // Who is asked when so much cannot be had: true to try again. Who is told of each crossing of the target upwards. They are
+  // called in the middle of a slow path, as a signal handler may be. Null: nobody.
+  using asked = bool(std::size_t wanted);
+  using told = void(std::size_t used);
+  void on_limit(asked* who) noexcept { on_limit_.store(who, order::relaxed); }
+  void on_target(told* who) noexcept { on_target_.store(who, order::relaxed); }
+  bool ask(std::size_t wanted) const noexcept {
+    asked* const who = on_limit_.load(order::relaxed);
+    return who != nullptr && who(wanted);
+  }
+
+ private:
+  static bool exceeds(std::size_t have, std::size_t more, std::size_t most) noexcept {
+    return have > most || more > most - have;
+  }
+  [[gnu::cold]] POLDER_NOINLINE void tell(std::size_t now) const noexcept {
+    if (told* const who = on_target_.load(order::relaxed)) who(now);
+  }
+
+  // used_ — bytes.
+  //   written by  who takes of the system or gives back to it: pool, arena, huge blocks
+  //   order       relaxed: a figure; its own modification order is what keeps takers below the cap
+  //   ABA         a sum, not a place
+  alignas(false_sharing_range) atomic<std::size_t> used_;
+  // Set by the user, read by takers and givers, relaxed: a change is for those who come after it.
+  alignas(false_sharing_range) atomic<std::size_t> limit_{none};
+  atomic<std::size_t> target_{none};
+  atomic<asked*> on_limit_{nullptr};
+  atomic<told*> on_target_{nullptr};
+};
+
+// What of a budget belongs to one mapping while its length changes.
+class budgeted_length {
+ public:
+  budgeted_length(budget& of, std::size_t length) noexcept : of_(of), held_(length) {}
+
+  // Room for a mapping of this length. False: above the cap.
+  [[nodiscard]] bool reach(std::size_t length) noexcept {
+    if (length <= held_) return true;
+    if (!of_.take(length - held_)) return false;
+    held_ = length;
+    return true;
+  }
+  // It is so long in the end.
+  void settle(std::size_t length) noexcept {
+    if (held_ > length) of_.give(held_ - length);
+    held_ = length;
+  }
+
+ private:
+  budget& of_;
+  std::size_t held_;
+};
+
+}  // namespace polder::mem

@@ -1,0 +1,136 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <vector>
+
+#include <polder/base/config.hpp>
+#include <polder/mem/guarded_blocks.hpp>
+#include <polder/os/pages.hpp>
+
+namespace polder::mem {
+namespace {
+
+struct guarded : ::testing::Test {
+  guarded() {
+    r.seed(::testing::UnitTest::GetInstance()->random_seed());
+    it.start(page, 0x1234'5678'9abc'def0);
+  }
+  char* take(std::size_t n) { return static_cast<char*>(it.take(n, r)); }
+  // One at the end of its page, or at its beginning.
+  char* take_at(bool end, std::size_t n) {
+    for (unsigned i = 0; i < 64; ++i) {
+      char* const p = take(n);
+      if (is_aligned(address(p), page) != end) return p;
+    }
+    return nullptr;
+  }
+
+  const std::size_t page = os::page_size();
+  random r;
+  guarded_blocks it{};
+};
+
+TEST_F(guarded, is_there_zeroed_and_aligned) {
+  for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{100}, page}) {
+    char* const p = take(n);
+    ASSERT_NE(nullptr, p);
+    EXPECT_TRUE(is_aligned(address(p), min_alignment));
+    EXPECT_TRUE(it.has(p));
+    EXPECT_EQ(n, it.usable(p));
+    EXPECT_EQ(std::ptrdiff_t(n), std::count(p, p + n, 0));
+    std::fill(p, p + n, 'x');
+    it.give(p);
+  }
+  EXPECT_EQ(nullptr, take(page + 1));
+  EXPECT_EQ(0u, it.live_bytes());
+}
+
+TEST_F(guarded, are_so_many_and_not_one_more) {
+  std::vector<char*> all;
+  while (char* const p = take(64)) all.push_back(p);
+  EXPECT_EQ(guarded_blocks::slots, all.size());
+  EXPECT_EQ(guarded_blocks::slots * page, it.live_bytes());
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ(all.end(), std::adjacent_find(all.begin(), all.end(), [&](char* a, char* b) { return a + page > b; }))
+      << "no two on neighbouring pages";
+  for (char* p : all) it.give(p);
+  EXPECT_NE(nullptr, take(64));
+}
+
+TEST_F(guarded, a_freed_one_stays_out_of_use_for_long) {
+  char* const p = take(64);
+  it.give(p);
+  for (unsigned i = 1; i < guarded_blocks::slots; ++i) {
+    char* const q = take(64);
+    EXPECT_NE(address(p) / page, address(q) / page);
+    it.give(q);
+  }
+}
+
+TEST_F(guarded, without_a_start_there_is_nothing) {
+  guarded_blocks none{};
+  EXPECT_EQ(nullptr, none.take(16, r));
+  EXPECT_FALSE(none.has(nullptr));
+  EXPECT_FALSE(none.has(&none));
+}
+
+TEST_F(guarded, says_what_a_fault_was) {
+  const auto said = [&](const void* p) {
+    ::testing::internal::CaptureStderr();
+    const bool ours = it.explain(p);
+    const std::string text = ::testing::internal::GetCapturedStderr();
+    EXPECT_EQ(ours, !text.empty());
+    return text;
+  };
+  using ::testing::PrintToString;
+  char* const p = take_at(true, 100);
+  const auto has = [](const std::string& text, const char* part) { return text.find(part) != text.npos; };
+  EXPECT_TRUE(has(said(p + 112), "access out of bounds at")) << said(p + 112);
+  EXPECT_TRUE(has(said(p + 112), ": 13 bytes beyond a block of 100 at")) << said(p + 112);
+  char* const q = take_at(false, 100);
+  EXPECT_TRUE(has(said(q - 1), ": 1 bytes before a block of 100 at")) << said(q - 1);
+  it.give(p);
+  EXPECT_TRUE(has(said(p + 7), "use after free at")) << said(p + 7);
+  EXPECT_TRUE(has(said(p + 7), ": 7 bytes into a block of 100 at")) << said(p + 7);
+  EXPECT_TRUE(has(said(p + 112), "use after free, and access out of bounds at")) << said(p + 112);
+  EXPECT_EQ("", said(&page));
+}
+
+using guarded_death = guarded;
+
+TEST_F(guarded_death, an_overrun_is_a_fault) {
+  char* const p = take_at(true, 96);
+  EXPECT_EXIT(*const_cast<volatile char*>(p + 96) = 1, ::testing::KilledBySignal(SIGSEGV), "");
+  EXPECT_EXIT(static_cast<void>(*const_cast<volatile char*>(p + 96)), ::testing::KilledBySignal(SIGSEGV), "");
+}
+
+TEST_F(guarded_death, an_underrun_is_a_fault) {
+  char* const p = take_at(false, 96);
+  EXPECT_EXIT(*const_cast<volatile char*>(p - 1) = 1, ::testing::KilledBySignal(SIGSEGV), "");
+}
+
+TEST_F(guarded_death, a_use_after_the_free_is_a_fault) {
+  char* const p = take(96);
+  it.give(p);
+  EXPECT_EXIT(*const_cast<volatile char*>(p) = 1, ::testing::KilledBySignal(SIGSEGV), "");
+  EXPECT_EXIT(static_cast<void>(*const_cast<volatile char*>(p + 50)), ::testing::KilledBySignal(SIGSEGV), "");
+}
+
+TEST_F(guarded_death, the_free_sees_what_was_written_beside_it) {
+  char* const p = take_at(true, 90);
+  EXPECT_DEATH((p[90] = 0, it.give(p)), "polder: corrupted free block 0x|polder: corrupted");
+  EXPECT_DEATH((p[-1] = 0, it.give(p)), "polder: corrupted");
+  char* const q = take_at(false, 90);
+  EXPECT_DEATH((q[page - 1] = 0, it.give(q)), "polder: corrupted");
+}
+
+TEST_F(guarded_death, a_second_free_is_noticed) {
+  char* const p = take(90);
+  it.give(p);
+  EXPECT_DEATH(it.give(p), "polder: double free of 0x.*guarded");
+  EXPECT_DEATH(it.give(take(90) + 16), "polder: invalid free of 0x.*guarded");
+}
+
+}  // namespace
+}  // namespace polder::mem

@@ -1,0 +1,125 @@
+#include <algorithm>
+
+#include <polder/os/cgroup.hpp>
+#include <polder/os/linux/file_letters.hpp>
+
+namespace polder::os {
+namespace {
+
+using text = std::string_view;
+
+enum class version { one, two };
+
+// A line of a file; what of it does not fit is left out.
+class file_line {
+ public:
+  // False: there are no more.
+  bool read(file_letters& from) {
+    size_ = 0;
+    int c = from.next();
+    if (c == file_letters::end) return false;
+    for (; c != file_letters::end && c != '\n'; c = from.next())
+      if (size_ < sizeof text_) text_[size_++] = char(c);
+    return true;
+  }
+  text whole() const { return {text_, size_}; }
+
+ private:
+  char text_[1000];
+  std::size_t size_ = 0;
+};
+
+// Takes what lies before the first `mark` off the front, and the mark.
+text cut(text& from, text mark) {
+  const std::size_t at = std::min(from.find(mark), from.size());
+  const text front{from.data(), at};
+  from.remove_prefix(std::min(at + mark.size(), from.size()));
+  return front;
+}
+
+bool lists(text all, text one) {
+  while (!all.empty())
+    if (cut(all, ",") == one) return true;
+  return false;
+}
+
+// "5:cpu,memory:/a/group" or, of version 2, "0::/a/group".
+bool tells_of(version v, text line, text& group) {
+  const text number = cut(line, ":"), controllers = cut(line, ":");
+  group = line == "/" ? text{} : line;
+  return v == version::two ? number == "0" && controllers.empty() : lists(controllers, "memory");
+}
+
+// "31 23 0:28 ROOT PLACE options … - TYPE source options": ROOT of the hierarchy is mounted at PLACE.
+struct mount {
+  text root, place;
+
+  bool is_of(version v, text line) {
+    for (int before = 0; before != 3; ++before) cut(line, " ");
+    root = cut(line, " ");
+    place = cut(line, " ");
+    cut(line, " - ");
+    const text type = cut(line, " ");
+    cut(line, " ");
+    return v == version::two ? type == "cgroup2" : type == "cgroup" && lists(line, "memory");
+  }
+  // The group as it is called below the place, which stands for what cannot be seen from it.
+  text below(text group) const {
+    if (root == "/") return group;
+    if (!group.starts_with(root)) return {};
+    group.remove_prefix(root.size());
+    return group.empty() || group.front() == '/' ? group : text{};
+  }
+};
+
+std::size_t number_in(const file_path& name) {
+  constexpr std::size_t too_many = std::size_t{1} << 60;
+  file_letters from(name);
+  std::size_t n = 0;
+  for (int c = from.next(); is_digit(c) && n < too_many; c = from.next()) n = n * 10 + std::size_t(c - '0');
+  return n == 0 || n >= too_many ? no_limit : n;
+}
+
+// In the group's folder and those above it, up to where the hierarchy is mounted.
+std::size_t smallest(version v, text root, text place, text group) {
+  std::size_t least = no_limit;
+  for (;;) {
+    const auto look = [&](text file) { least = std::min(least, number_in(file_path(root, place, group, file))); };
+    if (v == version::one) {
+      look("/memory.limit_in_bytes");
+    } else {
+      look("/memory.max");
+      look("/memory.high");
+    }
+    if (group.empty()) return least;
+    group = {group.data(), std::min(group.rfind('/'), group.size() - 1)};
+  }
+}
+
+std::size_t limit_of(version v, text root, text group) {
+  const auto is_there = [&](text place) {
+    return file_letters(file_path(root, place, group, "/cgroup.procs")).there();
+  };
+  constexpr text usual[] = {"/sys/fs/cgroup/memory", "/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
+  for (const text place : usual)
+    if ((place == usual[0]) == (v == version::one) && is_there(place)) return smallest(v, root, place, group);
+  file_letters mounts(file_path(root, "/proc/self/mountinfo"));
+  mount m;
+  for (file_line line; line.read(mounts);)
+    if (m.is_of(v, line.whole())) return smallest(v, root, m.place, m.below(group));
+  return no_limit;
+}
+
+}  // namespace
+
+std::size_t cgroup_memory_limit(std::string_view root) noexcept {
+  std::size_t least = no_limit;
+  file_letters groups(file_path(root, "/proc/self/cgroup"));
+  text group;
+  for (file_line line; line.read(groups);)
+    for (const version v : {version::one, version::two})
+      if (tells_of(v, line.whole(), group)) least = std::min(least, limit_of(v, root, group));
+  return least;
+}
+
+}  // namespace polder::os

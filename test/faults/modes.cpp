@@ -1,0 +1,134 @@
+// Requirement 17: the heap says truthfully in which modes it works, and so does the doctor: with membarrier and threads of its
+// own, and where the kernel refuses both.
+//   modes DOCTOR
+#include <linux/membarrier.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "../probe/again.hpp"
+#include "../probe/opaque.hpp"
+#include "../probe/the_heap.hpp"
+#include "refuse.hpp"
+
+using namespace polder;
+using polder::faults::refuse;
+
+namespace {
+
+pthread_barrier_t allocated;
+
+void* allocate_and_stay(void*) {
+  std::free(probe::opaque(std::malloc(100)));
+  ::pthread_barrier_wait(&allocated);
+  ::pause();
+  return nullptr;
+}
+
+// So many threads and so much memory that the heap wants a thread of its own.
+polder_modes at_work(bool may_start_threads) {
+  ::pthread_barrier_init(&allocated, nullptr, 2);
+  pthread_t thread;
+  probe::expect(::pthread_create(&thread, nullptr, allocate_and_stay, nullptr) == 0, "no thread");
+  ::pthread_barrier_wait(&allocated);
+  if (!may_start_threads) {
+    const long calls[] = {SYS_clone, SYS_clone3};
+    refuse(calls, 2, EPERM);
+  }
+  void* blocks[32];
+  for (void*& b : blocks) b = std::memset(probe::opaque(std::malloc(1 << 20)), 1, 1 << 20);
+  for (void* b : blocks) std::free(b);
+  return the_heap::modes();
+}
+
+int as_it_is() {
+  const polder_modes m = at_work(true);
+  const bool there = ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+  probe::expect(m.membarrier == there, "req 17: membarrier %s, told is %d", there ? "works" : "is refused",
+                m.membarrier);
+  probe::expect(m.background == POLDER_BACKGROUND_RUNS && m.background_error == 0,
+                "req 17: background %d, error %d", m.background, m.background_error);
+  probe::expect(m.page_size >= std::size_t(::sysconf(_SC_PAGESIZE)), "req 17: pages of %zu", m.page_size);
+  return 0;
+}
+
+int switched_off() {
+  const polder_modes m = at_work(true);
+  probe::expect(
+      m.background == POLDER_BACKGROUND_OFF && m.huge_pages == POLDER_HUGE_PAGES_OFF && m.cgroup_limit == 0,
+      "req 17: background %d, huge pages %d", m.background, m.huge_pages);
+  return 0;
+}
+
+int refused() {
+  const polder_modes m = at_work(false);
+  probe::expect(m.membarrier == 0, "req 17: membarrier is refused, told is %d", m.membarrier);
+  probe::expect(m.background == POLDER_BACKGROUND_REFUSED && m.background_error == EPERM,
+                "req 17: a thread is refused, told is %d, error %d", m.background, m.background_error);
+  return 0;
+}
+
+void refuse_membarrier() {
+  const long calls[] = {SYS_membarrier};
+  refuse(calls, 1, EPERM);
+}
+
+// Whether a line of the text has both words, in this order.
+bool says(const char* text, const char* first, const char* second) {
+  while (text != nullptr && (text = std::strstr(text, first)) != nullptr) {
+    const char* const end = std::strchr(text, '\n');
+    const char* const found = std::strstr(text, second);
+    if (found != nullptr && (end == nullptr || found < end)) return true;
+    text = end;
+  }
+  return false;
+}
+
+template <class Prepare>
+bool doctor_says(const char* path, const char* membarrier, const char* background, Prepare prepare) {
+  const char* args[] = {"doctor", path, nullptr};
+  const char* settings[] = {"LD_PRELOAD=", nullptr};  // it has the heap in it
+  const auto outcome = probe::run_again(args, settings, 50, prepare);
+  const bool right = outcome.passed() && says(outcome.err, "membarrier", membarrier) &&
+                     says(outcome.err, "background thread", background);
+  if (!right)
+    probe::say("req 17: the doctor should say \"%s\" and \"%s\":\n%s", membarrier, background, outcome.err);
+  return right;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  ::alarm(110);
+  const auto is = [&](const char* what) { return argc > 1 && std::strcmp(argv[1], what) == 0; };
+  if (is("as-it-is")) return as_it_is();
+  if (is("switched-off")) return switched_off();
+  if (is("refused")) return refused();
+  if (is("doctor")) {
+    ::dup2(2, 1);
+    ::execl(argv[2], argv[2], nullptr);
+    return 127;
+  }
+  if (::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) < 0) probe::skip("no seccomp here");
+  const char* plain[] = {nullptr};
+  const char* off[] = {"POLDER_OPTIONS=background=0,thp=off,cgroup=0", nullptr};
+  const char* as[] = {"as-it-is", nullptr};
+  const char* switched[] = {"switched-off", nullptr};
+  const char* not_had[] = {"refused", nullptr};
+  bool right = probe::passes("as it is", as, plain, 50);
+  right &= probe::passes("switched off", switched, off, 50);
+  right &= probe::passes("refused", not_had, plain, 50, refuse_membarrier);
+  if (argc > 1) {
+    right &= doctor_says(argv[1], "registered", "may run", [] {});
+    right &= doctor_says(argv[1], "refused", "refused: Operation not permitted", [] {
+      refuse_membarrier();
+      const long calls[] = {SYS_clone, SYS_clone3};
+      refuse(calls, 2, EPERM);
+    });
+  }
+  return right ? 0 : 1;
+}
