@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Weakens one memory order at a time in the protocol files and says which models notice.
 
-    mutants.py [--only NAME …] [--compiler g++] [--jobs 2]
+    mutants.py [--only NAME …] [--share N] [--compiler g++] [--jobs 2]
 
 Every order stronger than relaxed, wherever it stands in a protocol file, becomes relaxed, most of them while the model runs
 (sync/atomic_model.hpp: weakening), so it is compiled once; a few other lines are broken on purpose (BREAKS). A mutant dies when a model of that file fails. One that survives is printed and makes the exit status 1,
@@ -11,6 +11,7 @@ unless SURVIVES says why it must. Takes minutes: run by hand, after any change t
 import argparse
 import concurrent.futures
 import os
+import random
 import re
 import subprocess
 import sys
@@ -775,6 +776,8 @@ def main():
     parser.add_argument("--only", action="append", help="mutants whose 'file: name' contains this, or that of another --only")
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--share", type=int, default=1, metavar="N", help="one in N of them, other ones each time")
+    parser.add_argument("--first", type=int, help="with --share: which of them comes first, as a run before has said")
     arguments = parser.parse_args()
 
     every = [(file, *mutant) for file in SUBJECTS for mutant in mutants(file)]
@@ -784,6 +787,10 @@ def main():
     work = [job for job in every if any(o in f"{job[0]}: {job[1]}" for o in arguments.only or [""])]
     if not work:
         sys.exit(f"mutants.py: no mutant contains {arguments.only}; the files are: {', '.join(SUBJECTS)}")
+    if arguments.share > 1:
+        first = random.randrange(arguments.share) if arguments.first is None else arguments.first
+        print(f"one in {arguments.share}: --first {first}")
+        work = work[first::arguments.share]
     survivors = 0
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         header = prelude(arguments.compiler, folder)

@@ -92,8 +92,8 @@ class outbox {
       must(l.owner % slots == slot && l.count < max_blocks && l.bytes < max_bytes);
       std::uint32_t count = 0, bytes = 0, smallest = ~std::uint32_t{0};
       const mem::block* last = nullptr;
-      for (const mem::block* b = l.first; b != nullptr; last = b, b = b->link) {
-        must(++count <= l.count && b->looks_free(s));
+      for (const mem::block* b = l.first; b != nullptr; last = b, b = links::next(b, s)) {
+        must(++count <= l.count && links::fit(b, s));
         const std::uint32_t size = size_of(b);
         bytes += size;
         if (size < smallest) smallest = size;
