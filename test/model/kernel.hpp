@@ -83,6 +83,7 @@ bool move(void* from, std::size_t old_bytes, void*, std::size_t) noexcept {
 discarded discard_now(void*, std::size_t) noexcept { return called(), discarded::zeroed; }
 bool advise_huge_pages(void*, std::size_t, bool) noexcept { return called(), true; }
 bool keep_in_core_dumps(void*, std::size_t, bool) noexcept { return true; }
+bool name(void*, std::size_t, const char*) noexcept { return true; }
 bool bind(void*, std::size_t, unsigned) noexcept { return called(), true; }
 
 }  // namespace polder::os

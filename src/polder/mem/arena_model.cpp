@@ -30,13 +30,15 @@ struct world {
 
   polder::model::kernel kernel;
   std::byte* const root = reinterpret_cast<std::byte*>(zeroed::make<atomic<void*>>(1));
+  polder::mem::budget all;
   arena it{{.start = tables,
             .bytes = sizeof tables,
             .front = page,
             .arena_bytes = main_grains * grain_size,
             .chunks = chunks,
             .page = page},
-           root};
+           root,
+           all};
   atomic<int> committed[chunks];  // its record
   plain<int> contents[chunks][most_grains];
 

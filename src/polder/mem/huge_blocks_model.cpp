@@ -19,7 +19,8 @@ struct heap {
   std::byte* const root = reinterpret_cast<std::byte*>(zeroed::make<atomic<void*>>(1));
   std::byte* const directory = reinterpret_cast<std::byte*>(zeroed::make<atomic<void*>>(1));
   radix_map map{root};
-  huge_blocks huge{map, 4096, directory};
+  polder::mem::budget all;
+  huge_blocks huge{map, 4096, directory, all};
   plain<int> contents[polder::model::kernel::granules + 1];
 
   plain<int>& at(const std::byte* p) { return contents[polder::address(p) >> grain_shift]; }
