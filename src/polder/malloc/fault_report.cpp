@@ -30,7 +30,6 @@ void explain_faults() noexcept {
   struct sigaction ours = {};
   ours.sa_sigaction = on_fault;
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  sigemptyset(&ours.sa_mask);
   sigaction(SIGSEGV, &ours, &before);
 }
 
