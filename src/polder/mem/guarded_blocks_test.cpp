@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <csignal>
 #include <vector>
 
 #include <polder/base/config.hpp>
@@ -101,20 +100,20 @@ using guarded_death = guarded;
 
 TEST_F(guarded_death, an_overrun_is_a_fault) {
   char* const p = take_at(true, 96);
-  EXPECT_EXIT(*const_cast<volatile char*>(p + 96) = 1, ::testing::KilledBySignal(SIGSEGV), "");
-  EXPECT_EXIT(static_cast<void>(*const_cast<volatile char*>(p + 96)), ::testing::KilledBySignal(SIGSEGV), "");
+  EXPECT_DEATH(*const_cast<volatile char*>(p + 96) = 1, "");
+  EXPECT_DEATH(static_cast<void>(*const_cast<volatile char*>(p + 96)), "");
 }
 
 TEST_F(guarded_death, an_underrun_is_a_fault) {
   char* const p = take_at(false, 96);
-  EXPECT_EXIT(*const_cast<volatile char*>(p - 1) = 1, ::testing::KilledBySignal(SIGSEGV), "");
+  EXPECT_DEATH(*const_cast<volatile char*>(p - 1) = 1, "");
 }
 
 TEST_F(guarded_death, a_use_after_the_free_is_a_fault) {
   char* const p = take(96);
   it.give(p);
-  EXPECT_EXIT(*const_cast<volatile char*>(p) = 1, ::testing::KilledBySignal(SIGSEGV), "");
-  EXPECT_EXIT(static_cast<void>(*const_cast<volatile char*>(p + 50)), ::testing::KilledBySignal(SIGSEGV), "");
+  EXPECT_DEATH(*const_cast<volatile char*>(p) = 1, "");
+  EXPECT_DEATH(static_cast<void>(*const_cast<volatile char*>(p + 50)), "");
 }
 
 TEST_F(guarded_death, the_free_sees_what_was_written_beside_it) {

@@ -187,6 +187,10 @@ class core {
   void let_go(lab& l, mem::block* b) noexcept;
   void release_confined(lab& l) noexcept;
   left emptied_at_once(std::byte* p, std::size_t bytes, left how) noexcept;
+  // From where a free finds its block in the arena; hardened, from no address does it, and all go the slow way.
+  std::byte* base_of_fast_paths() const noexcept {
+    return options_.hardened ? at_address(std::uintptr_t{1} << 63) : arena_.base();
+  }
   // Free memory is neither cached nor left as it was.
   bool keeps_nothing() const noexcept { return options_.decay_ms == 0 || options_.hardened || budget_.is_short(); }
 

@@ -87,8 +87,7 @@ lab* core::make_lab(mem::site s, std::uint32_t thread) noexcept {
   } while (!labs_.cas(number, number + 1, order::release, order::relaxed));  // sync: lab-counted
   grains_.expect(++number);
   lab& l = lab_at(number);
-  // From no place does the arena begin there: where the heap is hardened, frees go the slow way, and `direct` stays empty.
-  l.base = options_.hardened ? at_address(std::uintptr_t{1} << 63) : arena_.base();
+  l.base = base_of_fast_paths();
   l.secret = secret_;
   l.words = arena_.words();
   l.spans = arena_.spans();

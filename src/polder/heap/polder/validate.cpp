@@ -21,7 +21,7 @@ core::census core::validate() const noexcept {
   std::size_t outside = 0, waiting = 0, owned = 0;
   bool all_whole = true;
   for_each_lab([&](const lab& l, mem::lab_number n) {
-    must(l.number == n && l.base == arena_.base() && l.secret == secret_);
+    must(l.number == n && l.base == base_of_fast_paths() && l.secret == secret_);
     all_whole = all_whole && is_whole(l);
     if (!is_whole(l)) return;
     outside += validate(l);
