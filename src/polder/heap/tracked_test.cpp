@@ -15,7 +15,7 @@ namespace {
 // What a memory checker would be told, kept by block.
 class kept_tracker {
  public:
-  static constexpr std::size_t arena_size = 16 * MiB;
+  [[maybe_unused]] static constexpr std::size_t arena_size = 16 * MiB;
 
   struct told {
     std::size_t asked = 0, held = 0;
