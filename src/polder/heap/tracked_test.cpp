@@ -141,7 +141,6 @@ TEST(tracked, other_threads_free) {
 }
 
 TEST(tracked_deathtest, mistakes_end_in_one_line) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
   watched h;
   auto* const p = static_cast<char*>(h.allocate(100));
   EXPECT_DEATH((h.free(p), h.free(p)), "polder: double free of ");
