@@ -7,25 +7,31 @@
 namespace polder::hardening {
 namespace {
 
-effect at_once(random& r) {
-  const auto size = small(r);
-  char* p = block(size);
-  give_back(p);
-  give_back(p);
-  return go_on(size);
-}
-
-// Others of its size are freed between.
-effect later(random& r) {
-  const auto size = small(r);
-  std::array<char*, 64> others;
-  const auto n = 1 + r.below(others.size());
+// Up to so many others of its size are freed between.
+template <std::size_t Most>
+void twice(std::size_t size, random& r) {
+  std::array<char*, Most> others;
+  std::size_t n = 0;
+  if constexpr (Most != 0) n = 1 + r.below(Most);
   for (std::size_t i = 0; i < n; i++) others[i] = block(size);
   char* p = block(size);
   give_back(p);
   for (std::size_t i = 0; i < n; i++) give_back(others[i]);
   give_back(p);
+}
+
+template <std::size_t Most>
+effect small_twice(random& r) {
+  const auto size = small(r);
+  twice<Most>(size, r);
   return go_on(size);
+}
+
+template <std::size_t Most>
+effect large_twice(random& r) {
+  const auto size = large(r);
+  twice<Most>(size, r);
+  return go_on_large(size);
 }
 
 // The first free is another thread's.
@@ -78,26 +84,6 @@ effect when_it_is_anothers(random& r) {
   return worse(harm_if(again && !probe::intact(p)), came);
 }
 
-effect large_at_once(random& r) {
-  const auto size = large(r);
-  char* p = block(size);
-  give_back(p);
-  give_back(p);
-  return go_on_large(size);
-}
-
-effect large_later(random& r) {
-  const auto size = large(r);
-  std::array<char*, 8> others;
-  const auto n = 1 + r.below(others.size());
-  for (std::size_t i = 0; i < n; i++) others[i] = block(size);
-  char* p = block(size);
-  give_back(p);
-  for (std::size_t i = 0; i < n; i++) give_back(others[i]);
-  give_back(p);
-  return go_on_large(size);
-}
-
 effect reallocated(random& r) {
   const auto size = small(r);
   char* p = block(size);
@@ -121,15 +107,15 @@ effect after_a_move(random& r) {
 
 constexpr const char* shared = "two blocks are one";
 constexpr mistake all[] = {
-    {"double-free", "twice", "at once", shared, at_once},
-    {"double-free-later", "twice", "1 to 64 others of its size are freed between", shared, later},
+    {"double-free", "twice", "at once", shared, small_twice<0>},
+    {"double-free-later", "twice", "1 to 64 others of its size are freed between", shared, small_twice<64>},
     {"double-free-threads", "twice", "by another thread, then by the one that made it", shared, by_two_threads},
     {"double-free-race", "twice", "by two threads at the same time", shared, in_a_race},
     {"double-free-reused", "twice",
      "between the frees 1,000 of its size are allocated; if one is the block, it is another's",
      "it is taken from under its new owner", when_it_is_anothers},
-    {"double-free-large", "twice", "1 to 2 MiB, at once", shared, large_at_once},
-    {"double-free-large-later", "twice", "1 to 2 MiB, up to 8 others freed between", shared, large_later},
+    {"double-free-large", "twice", "1 to 2 MiB, at once", shared, large_twice<0>},
+    {"double-free-large-later", "twice", "1 to 2 MiB, up to 8 others freed between", shared, large_twice<8>},
     {"realloc-after-free", "twice", "realloc of a freed block", shared, reallocated},
     {"free-after-realloc", "twice", "realloc moved it, the old address is freed", shared, after_a_move},
 };
