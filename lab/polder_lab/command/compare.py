@@ -16,7 +16,17 @@ from rich.console import Console
 
 from polder_lab import heap as heaps_of
 from polder_lab import machine, place, record, table
-from polder_lab.command.shared import brief, build_option, forget_inherited, say, terminal, thread_counts, words
+from polder_lab.command.shared import (
+    brief,
+    build_option,
+    forget_inherited,
+    must_have_folder,
+    say,
+    tell,
+    terminal,
+    thread_counts,
+    words,
+)
 from polder_lab.complaint import Complaint
 from polder_lab.experiment import Experiment, Terms
 from polder_lab.launch import Launcher, build_launcher
@@ -52,8 +62,7 @@ def compare(command: tuple[str, ...], heaps: str, rounds: int | None, minutes: f
     """
     inherited = forget_inherited()
     where = place.find(build.resolve() if build else None)
-    if json_file and str(json_file) != "-" and not json_file.resolve().parent.is_dir():
-        raise Complaint(f"--json: there is no folder {json_file.resolve().parent}")
+    must_have_folder(json_file)
     chosen, absent = heaps_of.choose(words(heaps), where)
     counts = thread_counts(threads or ("2" if quick else "1,2,8"))
     terms = Terms(rounds, minutes or (1.5 if quick else 5), limit or (600 if command else 60),
@@ -78,16 +87,15 @@ def compare(command: tuple[str, ...], heaps: str, rounds: int | None, minutes: f
             outcome = Experiment(selection.rows, [heaps_of.SYSTEM, *chosen], terms, launcher, bar).run()
         outcome.others_share = quiet.others_share()
     settings: dict[str, Any] = {"heaps": heaps, "quick": quick, "only": list(only), "threads": counts, "limit": terms.limit}
-    told = json.dumps(record.as_json(outcome, about, settings, left_out), indent=1)
-    if json_file and str(json_file) != "-":
-        json_file.write_text(told + "\n")
-    if json_file and str(json_file) == "-":
-        sys.stdout.write(told + "\n")
-    elif markdown:
-        sys.stdout.write(table.markdown(outcome, left_out, brief(about)))
-    else:
-        table.show(outcome, left_out, terminal())
-        Console().print(brief(about), style="dim", highlight=False, markup=False, soft_wrap=True)
+
+    def show() -> None:
+        if markdown:
+            sys.stdout.write(table.markdown(outcome, left_out, brief(about)))
+        else:
+            table.show(outcome, left_out, terminal())
+            Console().print(brief(about), style="dim", highlight=False, markup=False, soft_wrap=True)
+
+    tell(json.dumps(record.as_json(outcome, about, settings, left_out), indent=1), json_file, show)
     sys.exit(130 if outcome.interrupted else 1 if outcome.troubles else 0)
 
 

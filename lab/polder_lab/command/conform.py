@@ -15,7 +15,7 @@ from rich.console import Console
 
 from polder_lab import heap as heaps_of
 from polder_lab import machine, place
-from polder_lab.command.shared import brief, build_option, say, terminal, words
+from polder_lab.command.shared import brief, build_option, must_have_folder, say, tell, terminal, words
 from polder_lab.complaint import Complaint
 from polder_lab.conform import catalogue, matrix
 from polder_lab.conform.matrix import Matrix
@@ -49,8 +49,7 @@ def conform(names: tuple[str, ...], libraries: tuple[str, ...], everything: bool
         if os.environ.pop(name, ""):
             say(f"not handed on to the probes: {name}", "yellow")
     where = place.find(build.resolve() if build else None)
-    if json_file and str(json_file) != "-" and not json_file.resolve().parent.is_dir():
-        raise Complaint(f"--json: there is no folder {json_file.resolve().parent}")
+    must_have_folder(json_file)
     probes = catalogue.read(where.probe).chosen([word for text in only for word in words(text)])
     if listed:
         show_list(probes, as_json=json_file is not None)
@@ -65,16 +64,14 @@ def conform(names: tuple[str, ...], libraries: tuple[str, ...], everything: bool
         table.heaps = served(asked, everything, where, runner, table.left_out)
         interrupted = ask(table, runner)
     about = machine.describe(where)
-    told = json.dumps(table.as_json(about), indent=1)
-    if json_file and str(json_file) == "-":
-        sys.stdout.write(told + "\n")
-    else:
-        if json_file:
-            json_file.write_text(told + "\n")
+
+    def show() -> None:
         if markdown:
             sys.stdout.write(matrix.markdown(table, brief(about)))
         else:
             matrix.show(table, terminal())
+
+    tell(json.dumps(table.as_json(about), indent=1), json_file, show)
     counted = asked or [heap for heap in table.heaps if heap.kind == "polder"]
     failed = any(table.failures(heap) for heap in table.heaps if heap.library in {h.library for h in counted})
     sys.exit(130 if interrupted else 1 if failed else 0)

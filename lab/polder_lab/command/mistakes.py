@@ -20,7 +20,7 @@ from rich.console import Console
 
 from polder_lab import heap as heaps_of
 from polder_lab import machine, place
-from polder_lab.command.shared import brief, build_option, forget_inherited, say, terminal, words
+from polder_lab.command.shared import brief, build_option, forget_inherited, must_have_folder, say, tell, terminal, words
 from polder_lab.complaint import Complaint
 from polder_lab.conform.run import Runner
 from polder_lab.heap import SYSTEM, Heap
@@ -59,8 +59,7 @@ def mistakes(names: tuple[str, ...], libraries: tuple[str, ...], everything: boo
     for name in forget_inherited():
         say(f"not handed on to the programs: {name}", "yellow")
     where = place.find(build.resolve() if build else None)
-    if json_file and str(json_file) != "-" and not json_file.resolve().parent.is_dir():
-        raise Complaint(f"--json: there is no folder {json_file.resolve().parent}")
+    must_have_folder(json_file)
     chosen = catalogue.read(where.mistakes).chosen([word for text in only for word in words(text)])
     if listed:
         show_list(chosen)
@@ -79,16 +78,14 @@ def mistakes(names: tuple[str, ...], libraries: tuple[str, ...], everything: boo
     for one in recorded:
         add(one, table, about)
     table.in_order()
-    told = json.dumps(table.as_json(about), indent=1)
-    if json_file and str(json_file) == "-":
-        sys.stdout.write(told + "\n")
-    else:
-        if json_file:
-            json_file.write_text(told + "\n")
+
+    def show() -> None:
         if markdown:
             sys.stdout.write(matrix.markdown(table, brief(about)))
         else:
             matrix.show(table, terminal())
+
+    tell(json.dumps(table.as_json(about), indent=1), json_file, show)
     sys.exit(130 if interrupted else 1 if table.false_alarms() else 0)
 
 

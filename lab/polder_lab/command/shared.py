@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,22 @@ def thread_counts(text: str) -> list[int]:
 def terminal() -> Console:
     console = Console(highlight=False)
     return Console(highlight=False, width=max(table.WIDTH + 20, console.width))
+
+
+def must_have_folder(json_file: Path | None) -> None:
+    """Before hours are spent on what could not be written."""
+    if json_file and str(json_file) != "-" and not json_file.resolve().parent.is_dir():
+        raise Complaint(f"--json: there is no folder {json_file.resolve().parent}")
+
+
+def tell(told: str, json_file: Path | None, show: Callable[[], None]) -> None:
+    """What was found, as JSON in the file that --json named or, where it named standard output, instead of what is shown."""
+    if json_file and str(json_file) == "-":
+        sys.stdout.write(told + "\n")
+        return
+    if json_file:
+        json_file.write_text(told + "\n")
+    show()
 
 
 def brief(about: dict[str, Any]) -> str:
