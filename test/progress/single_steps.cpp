@@ -170,8 +170,9 @@ void with_exits() {
   if (ended > 1) probe::say("%ld threads that ended cost %ld KiB", ended, grown);
 }
 
-[[noreturn]] void stepped(way how) {
-  ::alarm(how == way::by_exits ? 200 : 20);
+// `at_length`: all runs are its own, or every byte of a copy is a step.
+[[noreturn]] void stepped(way how, bool at_length) {
+  ::alarm(at_length ? 200 : 20);
   probe::expect(::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0, "PTRACE_TRACEME: %s", std::strerror(errno));
   ::raise(SIGSTOP);
   the_neighbour.begin();
@@ -230,7 +231,7 @@ class stepper {
   void one_run() {
     interrupted_ = false;
     const pid_t child = ::fork();
-    if (child == 0) stepped(how_);
+    if (child == 0) stepped(how_, recording_ || how_ == way::by_exits);
     child_ = child;
     const int status = watch(child);
     if (status == 0 && (recording_ || interrupted_ || how_ == way::by_exits)) return;
