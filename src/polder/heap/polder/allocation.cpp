@@ -94,7 +94,7 @@ POLDER_ALWAYS_INLINE void* core::find_block(lab& l, unsigned c, bool* zero) noex
       return p;
     }
     cool(l, c);
-    if (l.partial[c].first == 0 && adopt(l)) continue;  // what came may even be of this class, or the inbox's
+    if (l.partial[c].first == 0 && adopt(l, c)) continue;
     if (l.partial[c].first != 0) {
       s = &arena_.spans()[l.partial[c].first];
       unlist_partial(l, *s);
@@ -204,12 +204,14 @@ void core::list_partial(lab& l, mem::span& s) noexcept {
   s.prev = list.last;
   (list.last ? arena_.spans()[list.last].next : list.first) = g;
   list.last = g;
+  l.partials |= std::uint64_t{1} << s.cls;
 }
 
 void core::unlist_partial(lab& l, mem::span& s) noexcept {
   auto& list = l.partial[s.cls];
   (s.prev ? arena_.spans()[s.prev].next : list.first) = s.next;
   (s.next ? arena_.spans()[s.next].prev : list.last) = s.prev;
+  if (list.first == 0) l.partials &= ~(std::uint64_t{1} << s.cls);
 }
 
 void core::own(lab& l, mem::span& s) noexcept {

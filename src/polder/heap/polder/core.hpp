@@ -100,6 +100,10 @@ class core {
     bool zero = false;
   };
 
+  struct chain {
+    mem::block* first = nullptr;
+  };
+
   // ---- LABs
   static constexpr unsigned labs_per_grain = unsigned(mem::grain_size / sizeof(lab));
   static constexpr unsigned max_labs = 1u << 20;
@@ -110,7 +114,9 @@ class core {
   template <class Take>
   lab* pop_idle(index_stack& from, Take take) noexcept;
   void push_idle(lab& l, bool with_spans) noexcept;
-  bool adopt(lab& l) noexcept;
+  bool adopt(lab& l, unsigned c) noexcept;
+  void offer(lab& l) noexcept { l.offered.store(l.partials, order::relaxed); }
+  void settle(lab& l, chain& strays) noexcept;
   using left = mem::grain_pool::left;
   void sweep(lab& l, left how) noexcept;  // sends the outbox, empties the inbox, gives empty spans back
   bool sweep_idle(lab& l) noexcept;       // the same for a LAB whose thread is elsewhere; false: it is busy
@@ -155,10 +161,8 @@ class core {
   void check_block(std::uint32_t w, const void* p) const noexcept;
   void service(lab& l) noexcept;
   void note_opened(lab& l) noexcept;
-  struct chain {
-    mem::block* first = nullptr;
-  };
   void drain(lab& l, chain& strays) noexcept;
+  void drain_held(lab& l, chain& strays) noexcept { drain(l, strays), offer(l); }  // of a LAB without a thread
   void drain_own(lab& l) noexcept;
   void post(mem::lab_number owner, mem::block* first, mem::block* last, std::uint32_t bytes) noexcept;
   void post_list(lab& from, const outbox::list& list) noexcept {

@@ -118,7 +118,7 @@ void core::post_to(mem::lab_number owner, mem::block* first, mem::block* last, s
   lab& o = lab_at(owner);
   o.in.push_list(first, last, [&](mem::block* b, mem::block* next) { links::set(b, next, secret_); });
   const auto pending = [&] { return !o.in.empty(); };
-  const auto empty_it = [&] { drain(o, strays); };
+  const auto empty_it = [&] { drain_held(o, strays); };
   const std::uint32_t before = o.in_bytes.fetch_add(bytes, order::relaxed);
   o.door.posted(pending, empty_it);
   if (heavy_fences_ && before / inbox_patience != (before + bytes) / inbox_patience) {
@@ -128,7 +128,7 @@ void core::post_to(mem::lab_number owner, mem::block* first, mem::block* last, s
     drain(o, strays);
     if (c == claim::inherited || !o.door.end_claim()) {
       const bool with_spans = o.owned_count != 0;
-      o.door.settle(pending, empty_it);
+      settle(o, strays);
       push_idle(o, with_spans);
     }
   }

@@ -4,8 +4,8 @@
 //   paper      Aigner et al., OOPSLA 2015, sec. 5: hot span and reusable spans for each size class; here partial spans
 //              are the owner's own list, and remote frees go to one inbox a LAB instead of one list a span
 //   invariant  a span whose word names this LAB is in owned_, and it is exactly one of: hot, listed as partial,
-//              or full (its word says so). Only who is inside the gate, or holds it, touches anything but inbox_,
-//              inbox_bytes_ and next_idle_.
+//              or full (its word says so). Only who is inside the gate, or holds it, touches anything but what others
+//              write, at the end
 #include <cstddef>
 #include <cstdint>
 
@@ -46,6 +46,7 @@ struct alignas(false_sharing_range) lab {
   struct {
     mem::grain first, last;
   } partial[classes::count + 1];  // spans with a free block that are not hot; taken from the front, fed at the end
+  std::uint64_t partials;         // bit c: there are some of class c
   std::uint8_t fresh[classes::count + 1];  // spans taken fresh in a row: the class grows
   mem::grain owned;                        // first in the list of all spans
   std::uint32_t owned_count;
@@ -54,7 +55,8 @@ struct alignas(false_sharing_range) lab {
   atomic<std::uint32_t> seen;   // decay step at the last slow path; others read it as a hint
   atomic<std::uint32_t> swept;  // nothing came since a sweep; the same
   outbox out;
-  std::uint32_t beyond;  // allocations that the fast path did not serve
+  std::uint32_t beyond;          // allocations that the fast path did not serve
+  mem::lab_number adopted_from;  // where it found a span to adopt last
   std::uint64_t refills, remote_frees, posts;
 
   // ---- where the heap is hardened
@@ -66,6 +68,12 @@ struct alignas(false_sharing_range) lab {
   alignas(false_sharing_range) inbox<mem::block> in;
   atomic<std::uint32_t> in_bytes;   // about what waits in it; a hint
   atomic<std::uint32_t> next_idle;  // link in a stack of LABs without a thread
+  // offered — bit c: here is a partial span of class c, and no thread.
+  //   written by  who has the LAB: before it becomes idle, when it is drained or adopted from, when a thread takes it
+  //   read by     who looks for spans to adopt
+  //   order       relaxed: a hint; what is there is seen when the LAB is held
+  //   ABA         harmless
+  atomic<std::uint64_t> offered;
 };
 
 }  // namespace polder::heap

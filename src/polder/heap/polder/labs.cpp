@@ -137,7 +137,10 @@ void core::push_idle(lab& l, bool with_spans) noexcept {
 lab* core::idle_lab(mem::site s, std::uint32_t thread) noexcept {
   idle_labs& idle = idle_[s];
   for (index_stack* from : {&idle.full, &idle.empty})
-    if (lab* const l = pop_idle(*from, [=](lab& o) { return o.door.try_acquire(thread); })) return l;
+    if (lab* const l = pop_idle(*from, [=](lab& o) { return o.door.try_acquire(thread); })) {
+      l->offered.store(0, order::relaxed);
+      return l;
+    }
   return nullptr;
 }
 
@@ -168,41 +171,53 @@ bool core::is_orphaned(const lab& l) const noexcept {
 }
 
 void core::release_lab(lab& l) noexcept {
-  if (l.door.enter(0))
-    sweep(l, left::dirty);  // inside, so that no claimer comes between; if one is there, it sweeps
+  if (l.door.enter(0)) {  // inside, so that no claimer comes between; if one is there, it sweeps
+    sweep(l, left::dirty);
+    offer(l);
+  }
   const bool with_spans = l.owned_count != 0;
   l.door.exit();
   chain strays;
-  if (l.door.leave([&] { return !l.in.empty(); }, [&] { drain(l, strays); })) push_idle(l, with_spans);
+  if (l.door.leave([&] { return !l.in.empty(); }, [&] { drain_held(l, strays); })) push_idle(l, with_spans);
   deliver(strays);
 }
 
-// Takes over the spans of a LAB of the same site without a thread. False: there was none to be had.
-bool core::adopt(lab& l) noexcept {
-  lab* const o = pop_idle(idle_[l.site].full, [](lab& some) { return some.door.try_drain(); });
-  if (!o) return false;
-  sweep(*o, left::dirty);  // its thread may have gone without: then spans are hot and the outbox is full
-  chain strays;
-  bool any = false;
-  for (mem::grain g = o->owned; g != 0;) {
-    mem::span& s = arena_.spans()[g];
-    const mem::grain next = s.next_owned;
-    const std::uint32_t w = arena_.words()[g].load(order::relaxed);
-    own(l, s);
-    // Who still reads the old owner posts there, and whoever empties that inbox reads this word and sends it on.
-    arena_.words()[g].store(mem::word::tag(l.number) | (w & (mem::word::full_bit | mem::word::class_mask)),
-                            order::release);  // sync: span-made
-    if (!mem::word::is_full(w)) list_partial(l, s);
-    any = true;
-    g = next;
+// Lets go of a LAB without a thread, whose spans are there to be adopted.
+void core::settle(lab& l, chain& strays) noexcept {
+  offer(l);
+  l.door.settle([&] { return !l.in.empty(); }, [&] { drain_held(l, strays); });
+}
+
+// Takes over a span of class c with free blocks in it from a LAB of the same site without a thread. One, and not all that lie
+// there: a thread that needs one block in its life would keep the spans of every class that one needs who comes after it.
+// False: there was none, as far as it looked.
+bool core::adopt(lab& l, unsigned c) noexcept {
+  constexpr unsigned most_looks = 8;
+  if (idle_[l.site].full.empty()) return false;
+  const std::uint64_t wanted = std::uint64_t{1} << c;
+  const mem::lab_number made = labs_made();
+  mem::lab_number from = l.adopted_from;
+  for (unsigned looks = 0; looks != most_looks; ++looks, ++from) {
+    if (from == 0 || from > made) from = 1;
+    l.adopted_from = from;
+    lab& o = lab_at(from);
+    if ((o.offered.load(order::relaxed) & wanted) == 0 || o.site != l.site || !o.door.try_drain()) continue;
+    const bool found = (o.partials & wanted) != 0;
+    if (found) {
+      mem::span& s = arena_.spans()[o.partial[c].first];
+      unlist_partial(o, s);
+      disown(o, s);
+      own(l, s);
+      // Who still reads the old owner posts there, and whoever empties that inbox reads this word and sends it on.
+      arena_.words()[number_of(s)].store(mem::word::tag(l.number) | c, order::release);  // sync: span-made
+      list_partial(l, s);
+    }
+    chain strays;
+    settle(o, strays);
+    deliver(strays);
+    if (found) return true;
   }
-  o->owned = 0;
-  o->owned_count = 0;
-  for (auto& list : o->partial) list = {};
-  o->door.settle([&] { return !o->in.empty(); }, [&] { drain(*o, strays); });
-  push_idle(*o, false);
-  deliver(strays);
-  return any;
+  return false;
 }
 
 void core::sweep(lab& l, left how) noexcept {
@@ -222,9 +237,9 @@ bool core::sweep_idle(lab& l) noexcept {
   const bool orphaned = c == claim::held && is_orphaned(l);
   if (orphaned) l.door.inherit();
   if (orphaned || c == claim::inherited || !l.door.end_claim()) {
-    chain strays;
     const bool with_spans = l.owned_count != 0;
-    l.door.settle([&] { return !l.in.empty(); }, [&] { drain(l, strays); });
+    chain strays;
+    settle(l, strays);
     push_idle(l, with_spans);
     deliver(strays);
   }
@@ -238,7 +253,7 @@ bool core::sweep_left(lab& l) noexcept {
   if (!l.door.try_drain()) return false;
   sweep(l, left::aged);
   chain strays;
-  l.door.settle([&] { return !l.in.empty(); }, [&] { drain(l, strays); });
+  settle(l, strays);
   deliver(strays);
   return true;
 }
@@ -256,7 +271,9 @@ void core::after_fork_child(lab* own) noexcept {
   for (mem::lab_number n = 1; n <= labs_made(); ++n) {
     lab& l = lab_at(n);
     // A LAB whose thread was inside is torn, and so is one that was held; what lies in it stays where it is.
-    if (&l != own && l.door.release_in_child()) push_idle(l, l.owned_count != 0);
+    if (&l == own || !l.door.release_in_child()) continue;
+    offer(l);
+    push_idle(l, l.owned_count != 0);
   }
 }
 

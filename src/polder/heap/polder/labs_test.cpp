@@ -130,7 +130,8 @@ TEST(remote_free, finds_the_new_owner_when_the_span_has_changed_hands_on_the_way
     heir = &h.own();
     t.reach(1);
     t.wait_for(2);
-    h.allocate(size);  // adopts what was left; there is no free block in it, so a fresh span
+    h.allocate(size);  // adopts the span, and takes its only free block
+    h.allocate(size);  // from a fresh one: the other is full
     t.reach(3);
     t.wait_for(4);
     bool came = false;
@@ -142,6 +143,8 @@ TEST(remote_free, finds_the_new_owner_when_the_span_has_changed_hands_on_the_way
   mem::lab_number former = 0;
   h.in_a_thread([&] {
     for (void*& p : held) p = h.allocate(size);
+    h.free(held.back());
+    held.pop_back();
     former = h.own().number;
   });
   ASSERT_EQ(former, h.owner_of(held[0]));
@@ -234,6 +237,24 @@ TEST(ended_thread, its_spans_are_adopted_before_fresh_ones_are_taken) {
   EXPECT_EQ(remote, h.now().remote_frees);
 }
 
+TEST(ended_thread, no_more_of_its_spans_are_adopted_than_are_needed) {
+  served h;
+  h.allocate(16);
+  h.in_a_thread([&] {
+    for (const std::size_t n : {size, 2 * size, 4 * size}) h.allocate(n);
+  });
+  const std::uint64_t spans = h.now().spans;
+  h.allocate(2 * size);
+  EXPECT_EQ(2u, h.own().owned_count);
+  EXPECT_EQ(spans, h.now().spans);
+  h.in_a_thread([&] {
+    h.allocate(size);
+    EXPECT_EQ(2u, h.own().owned_count);  // it found them in its LAB
+    h.allocate(4 * size);
+  });
+  EXPECT_EQ(spans, h.now().spans);
+}
+
 // Somebody stopped while it drained the LAB that lies on top, or was killed there.
 TEST(ended_thread, those_below_one_that_stays_drained_are_found) {
   served h;
@@ -267,9 +288,11 @@ TEST(ended_thread, those_below_one_that_stays_drained_are_found) {
     });
     EXPECT_EQ(3u, h.now().labs);
   }
-  h.allocate(size);  // adopts
-  EXPECT_EQ(0u, below->owned_count);
+  h.allocate(size);  // adopts the one span that it has use for
+  EXPECT_EQ(1u, below->owned_count);
   EXPECT_EQ(1u, on_top->owned_count);
+  EXPECT_EQ(0u, std::uint64_t{below->offered.load(order::relaxed)} & std::uint64_t{1}
+                                                                         << mem::size_class::stepped::of(size));
 }
 
 TEST(ended_thread, what_it_left_can_be_freed_by_anybody) {
