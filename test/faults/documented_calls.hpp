@@ -6,17 +6,18 @@
 namespace polder::faults {
 
 inline constexpr long documented_calls[] = {
-    SYS_mmap,           // more address space, huge blocks
-    SYS_munmap,         // huge blocks given back
-    SYS_mprotect,       // commits more of the arena
-    SYS_madvise,        // decay, prefault
-    SYS_mremap,         // realloc of huge blocks
-    SYS_membarrier,     // claims an idle thread's cache
-    SYS_prlimit64,      // reads RLIMIT_AS when more of the arena is opened
-    SYS_clock_gettime,  // decay; the vDSO normally answers
-    SYS_getpid,         // whose threads those are of which the next two tell
-    SYS_gettid,         // a thread that allocates for the first time: its number
-    SYS_tgkill,         // signal 0: is a thread that was not seen for long still there?
+    SYS_mmap,               // more address space, huge blocks
+    SYS_munmap,             // huge blocks given back
+    SYS_mprotect,           // commits more of the arena
+    SYS_madvise,            // decay, prefault
+    SYS_mremap,             // realloc of huge blocks
+    SYS_membarrier,         // claims an idle thread's cache
+    SYS_sched_getaffinity,  // once: are threads more than processors?
+    SYS_prlimit64,          // reads RLIMIT_AS when more of the arena is opened
+    SYS_clock_gettime,      // decay; the vDSO normally answers
+    SYS_getpid,             // whose threads those are of which the next two tell
+    SYS_gettid,             // a thread that allocates for the first time: its number
+    SYS_tgkill,             // signal 0: is a thread that was not seen for long still there?
     // The thread that gives memory back (background=0: there is none): its name; where root started the process, whether the
     // others still have its rights.
     SYS_prctl,

@@ -159,6 +159,7 @@ class core {
   void free_large(mem::chunk_number* hint, mem::grain g, const void* p) noexcept;
   [[noreturn]] void report_size(const void* p) const noexcept;
   void check_block(std::uint32_t w, const void* p) const noexcept;
+  bool waits_for_a_processor(const lab& o) noexcept;
   void service(lab& l) noexcept;
   void note_opened(lab& l) noexcept;
   void drain(lab& l, chain& strays) noexcept;
@@ -232,6 +233,7 @@ class core {
   //   read by     anybody
   //   order       relaxed: a child's threads begin later
   atomic<std::uint32_t> process_;
+  atomic<std::uint32_t> processors_{};  // when they were first asked for; 0: not yet
   bool asks_for_huge_pages_;
   bool has_huge_pages_;       // as far as it asked
   std::size_t cgroup_limit_;  // os::no_limit: none, or not looked for

@@ -3,12 +3,13 @@
 #include <polder/mem/misuse.hpp>
 #include <polder/os/heavy_fence.hpp>
 #include <polder/os/probe.hpp>
+#include <polder/os/processors.hpp>
 #include <polder/os/timeline.hpp>
 
 namespace polder::heap {
 
-// A LAB whose inbox holds this much while its thread is elsewhere is emptied by who posts to it.
-constexpr std::uint32_t inbox_patience = 256 * 1024;
+// A LAB whose inbox holds this much while its thread is elsewhere is emptied by who posts to it: 2^n bytes.
+constexpr unsigned inbox_patience = 18, patience_in_a_crowd = 20;
 
 // Puts a block that lies in a span of this LAB back, whatever state the span is in.
 POLDER_ALWAYS_INLINE void core::free_own(lab& l, mem::span& s, std::uint32_t w, mem::block* b) noexcept {
@@ -103,6 +104,15 @@ void core::emptied(lab& l, mem::span& s) noexcept {
   give_grains(&l.hint, number_of(s), 1);
 }
 
+// Where threads are more than processors, one that is elsewhere and was at work a moment ago is likely to have been preempted:
+// to take its LAB meanwhile costs both more than it saves.
+bool core::waits_for_a_processor(const lab& o) noexcept {
+  if (o.seen.load(order::relaxed) != step_.load(order::relaxed)) return false;
+  std::uint32_t processors = processors_.load(order::relaxed);
+  if (processors == 0) processors_.store(processors = os::processors(), order::relaxed);
+  return labs_made() > 2 * processors;
+}
+
 // Leaves a list of blocks with a LAB, and sees to it that somebody will find it there.
 POLDER_NOINLINE void core::post(mem::lab_number owner, mem::block* first, mem::block* last,
                                 std::uint32_t bytes) noexcept {
@@ -121,7 +131,8 @@ void core::post_to(mem::lab_number owner, mem::block* first, mem::block* last, s
   const auto empty_it = [&] { drain_held(o, strays); };
   const std::uint32_t before = o.in_bytes.fetch_add(bytes, order::relaxed);
   o.door.posted(pending, empty_it);
-  if (heavy_fences_ && before / inbox_patience != (before + bytes) / inbox_patience) {
+  const auto crosses = [=](unsigned patience) { return before >> patience != (before + bytes) >> patience; };
+  if (heavy_fences_ && crosses(inbox_patience) && (crosses(patience_in_a_crowd) || !waits_for_a_processor(o))) {
     const claim c = o.door.try_claim([] { return os::heavy_fence(); });
     if (c == claim::refused) return;
     os::probe::claim(owner);

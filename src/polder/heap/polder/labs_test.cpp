@@ -13,6 +13,7 @@
 #include <polder/heap/polder/served_test.hpp>
 #include <polder/os/ended_thread_test.hpp>
 #include <polder/os/heavy_fence.hpp>
+#include <polder/os/processors.hpp>
 #include <polder/os/thread_name.hpp>
 
 namespace polder::heap {
@@ -481,6 +482,33 @@ TEST_F(idle_thread, whose_inbox_overflows_is_emptied_by_who_posts) {
   t.reach(2);
   other.join();
   EXPECT_EQ(0u, h.now().allocated);
+}
+
+TEST_F(idle_thread, among_more_than_there_are_processors_is_left_alone_for_longer) {
+  served h;
+  h.allocate(16);
+  std::vector<std::thread> crowd;
+  for (unsigned i = 0; i != 2 * os::processors(); ++i)
+    crowd.push_back(h.thread([&] {
+      h.allocate(16);
+      t.wait_for(2);
+    }));
+  blocks held;
+  std::thread other = h.thread([&] {
+    for (unsigned i = 0; i != 20 * per_span; ++i) held.push_back(h.allocate(size));
+    t.reach(1);
+    t.wait_for(2);
+  });
+  t.wait_for(1);
+  while (h.now().labs != crowd.size() + 2) std::this_thread::yield();
+  const std::uint64_t spans = h.now().spans;
+  for (unsigned i = 0; i != 8 * per_span; ++i) h.free(held[i]);  // 512 KiB
+  EXPECT_EQ(spans, h.now().spans);
+  for (unsigned i = 8 * per_span; i != held.size(); ++i) h.free(held[i]);  // 1.3 MiB
+  EXPECT_LE(h.now().spans, spans - 12);
+  t.reach(2);
+  other.join();
+  for (auto& thread : crowd) thread.join();
 }
 
 TEST_F(idle_thread, that_comes_back_at_any_moment_finds_its_blocks_whole) {
