@@ -53,6 +53,11 @@ def test_what_is_only_run_when_asked_for(names, presets):
     assert sh('presets_of_suites "$@"', *names).stdout.split() == presets
 
 
+def test_presets_are_listed_one_by_one():
+    stubs = '. "$root/tools/door/test.sh"; need_packages() { echo $presets; exit 0; }\n'
+    assert sh(stubs + 'door_test "$@"', "proof").stdout == "release model asan tsan fuzz coverage\n"
+
+
 def test_a_name_that_means_nothing(tmp_path):
     (tmp_path / "list").write_text(LISTING)
     run = sh('choose_tests "$@"', str(tmp_path / "list"), "unit", "frok")

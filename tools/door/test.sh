@@ -17,7 +17,7 @@ door_test() {
       *) break ;;
     esac
   done
-  [ -n "$presets" ] || presets="release model asan tsan$(presets_of_suites "$@")"
+  [ -n "$presets" ] || presets="release model asan tsan $(presets_of_suites "$@")"
   for preset in $presets; do
     known="dev release asan ubsan tsan model fuzz coverage clang aarch64"
     case " $known " in *" $preset "*) ;; *) fail 2 "no preset '$preset'$(nearest "$preset" $known)" ;; esac
@@ -83,9 +83,9 @@ EOF
 presets_of_suites() {
   for name in "$@"; do
     case $name in
-      proof) echo " fuzz coverage" ;;
-      proof.coverage) echo " coverage" ;;
-      fuzz | fuzz.*) echo " fuzz" ;;
+      proof) echo "fuzz coverage" ;;
+      proof.coverage) echo "coverage" ;;
+      fuzz | fuzz.*) echo "fuzz" ;;
     esac
   done | tr ' ' '\n' | LC_ALL=C sort -u -r | tr '\n' ' '
 }
