@@ -204,14 +204,14 @@ void core::list_partial(lab& l, mem::span& s) noexcept {
   s.prev = list.last;
   (list.last ? arena_.spans()[list.last].next : list.first) = g;
   list.last = g;
-  l.partials |= std::uint64_t{1} << s.cls;
+  l.partials |= class_bit(s.cls);
 }
 
 void core::unlist_partial(lab& l, mem::span& s) noexcept {
   auto& list = l.partial[s.cls];
   (s.prev ? arena_.spans()[s.prev].next : list.first) = s.next;
   (s.next ? arena_.spans()[s.next].prev : list.last) = s.prev;
-  if (list.first == 0) l.partials &= ~(std::uint64_t{1} << s.cls);
+  if (list.first == 0) l.partials &= ~class_bit(s.cls);
 }
 
 void core::own(lab& l, mem::span& s) noexcept {

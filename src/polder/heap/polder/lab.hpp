@@ -26,6 +26,10 @@ namespace polder::heap {
 
 using classes = mem::class_table<mem::size_class::stepped>;
 
+// A class in a set of them.
+static_assert(classes::count <= 64);
+constexpr std::uint64_t class_bit(unsigned c) { return std::uint64_t{1} << (c - 1); }
+
 struct alignas(false_sharing_range) lab {
   // Sizes that malloc serves from `direct` without computing a class: by their number of 16-byte steps.
   static constexpr std::size_t direct_limit = 1024;
@@ -46,7 +50,7 @@ struct alignas(false_sharing_range) lab {
   struct {
     mem::grain first, last;
   } partial[classes::count + 1];  // spans with a free block that are not hot; taken from the front, fed at the end
-  std::uint64_t partials;         // bit c: there are some of class c
+  std::uint64_t partials;         // of which classes there are some
   std::uint8_t fresh[classes::count + 1];  // spans taken fresh in a row: the class grows
   mem::grain owned;                        // first in the list of all spans
   std::uint32_t owned_count;
@@ -68,7 +72,7 @@ struct alignas(false_sharing_range) lab {
   alignas(false_sharing_range) inbox<mem::block> in;
   atomic<std::uint32_t> in_bytes;   // about what waits in it; a hint
   atomic<std::uint32_t> next_idle;  // link in a stack of LABs without a thread
-  // offered — bit c: here is a partial span of class c, and no thread.
+  // offered — of which classes here are partial spans, and no thread.
   //   written by  who has the LAB: before it becomes idle, when it is drained or adopted from, when a thread takes it
   //   read by     who looks for spans to adopt
   //   order       relaxed: a hint; what is there is seen when the LAB is held

@@ -194,7 +194,7 @@ void core::settle(lab& l, chain& strays) noexcept {
 bool core::adopt(lab& l, unsigned c) noexcept {
   constexpr unsigned most_looks = 8;
   if (idle_[l.site].full.empty()) return false;
-  const std::uint64_t wanted = std::uint64_t{1} << c;
+  const std::uint64_t wanted = class_bit(c);
   const mem::lab_number made = labs_made();
   mem::lab_number from = l.adopted_from;
   for (unsigned looks = 0; looks != most_looks; ++looks, ++from) {

@@ -256,6 +256,17 @@ TEST(ended_thread, no_more_of_its_spans_are_adopted_than_are_needed) {
   EXPECT_EQ(spans, h.now().spans);
 }
 
+TEST(ended_thread, spans_of_every_class_are_adopted) {
+  served h;
+  h.allocate(16);
+  h.in_a_thread([&] {
+    for (unsigned c = 1; c <= classes::count; ++c) h.allocate(classes::block_size[c]);
+  });
+  const std::uint64_t spans = h.now().spans;
+  for (unsigned c = 2; c <= classes::count; ++c) h.allocate(classes::block_size[c]);
+  EXPECT_EQ(spans, h.now().spans);
+}
+
 // Somebody stopped while it drained the LAB that lies on top, or was killed there.
 TEST(ended_thread, those_below_one_that_stays_drained_are_found) {
   served h;
@@ -292,8 +303,7 @@ TEST(ended_thread, those_below_one_that_stays_drained_are_found) {
   h.allocate(size);  // adopts the one span that it has use for
   EXPECT_EQ(1u, below->owned_count);
   EXPECT_EQ(1u, on_top->owned_count);
-  EXPECT_EQ(0u, std::uint64_t{below->offered.load(order::relaxed)} & std::uint64_t{1}
-                                                                         << mem::size_class::stepped::of(size));
+  EXPECT_EQ(0u, std::uint64_t{below->offered.load(order::relaxed)} & class_bit(mem::size_class::stepped::of(size)));
 }
 
 TEST(ended_thread, what_it_left_can_be_freed_by_anybody) {

@@ -61,6 +61,7 @@ std::size_t core::validate(const lab& l) const noexcept {
       must(partial-- != 0 && s.state == mem::span_state::partial && s.cls == c && s.prev == before);
     }
     must(l.partial[c].last == before);
+    must(((l.partials & class_bit(c)) != 0) == (before != 0));
   }
   must(hot == 0 && partial == 0);
   for (unsigned i = 0; i != lab::direct_entries; ++i)  // a hardened heap has no fast path
