@@ -233,6 +233,12 @@ class core {
   //   read by     anybody
   //   order       relaxed: a child's threads begin later
   atomic<std::uint32_t> process_;
+  // kept_though_small_ — for want of memory realloc has left a block where it lay, of which little was still wanted: since then
+  // a block may be freed with a size that is far below what it holds.
+  //   written by  who did so, before the block's user hears of it
+  //   read by     who frees a block with its size; that is told of the block by its user
+  //   order       relaxed: on the way from one to the other lies whatever hands the block over
+  atomic<bool> kept_though_small_{};
   atomic<std::uint32_t> processors_{};  // when they were first asked for; 0: not yet
   bool asks_for_huge_pages_;
   bool has_huge_pages_;       // as far as it asked

@@ -264,7 +264,7 @@ void core::check_size(const void* p, std::size_t n) const noexcept {
     return;
   }
   if (n > held) report_size(p);
-  if (n > held / 2) return;
+  if (n > held / 2 || kept_though_small_.load(order::relaxed)) return;
   const std::size_t grown = mem::grains_for(n + n / 4) << mem::grain_shift;  // the room realloc leaves
   const bool small = held <= mem::size_class::stepped::largest;
   if (small ? held != classes::block_size[mem::size_class::stepped::of(n)] : held > grown) report_size(p);

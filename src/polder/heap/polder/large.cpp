@@ -140,6 +140,7 @@ void* core::reallocate(lab& l, void* p, std::size_t n) noexcept {
   if (!q) {
     if (n > had) return nullptr;
     note_asked(p, n);  // a shrink cannot fail
+    kept_though_small_.store(true, order::relaxed);
     return p;
   }
   __builtin_memcpy(q, p, n < had ? n : had);

@@ -17,6 +17,7 @@ struct slot {
   unsigned char* p;
   std::size_t n;
   unsigned char mark;
+  std::size_t alignment = 0;  // 0: none was asked for
 };
 
 constexpr unsigned threads = 3;
@@ -117,6 +118,7 @@ void world::do_one(std::uint8_t what, std::uint8_t which, std::uint8_t size) {
     case 4:
       if (s.p) break;
       put(s, h.heap.allocate_aligned(alignment, n), n, what);
+      s.alignment = alignment;
       expect(polder::is_aligned(polder::address(s.p), alignment));
       break;
     case 5:
@@ -125,6 +127,7 @@ void world::do_one(std::uint8_t what, std::uint8_t which, std::uint8_t size) {
       s.p = static_cast<unsigned char*>(h.heap.reallocate(s.p, n));
       expect(s.p != nullptr && (s.n == 0 || s.p[0] == s.mark));
       s.n = n;
+      s.alignment = 0;
       fill(s, what);
       break;
     case 6:
@@ -139,7 +142,8 @@ void world::do_one(std::uint8_t what, std::uint8_t which, std::uint8_t size) {
     case 9:
       if (!s.p) break;
       check(s);
-      h.heap.deallocate_sized(s.p, s.n);
+      if (s.alignment != 0) h.heap.deallocate_aligned_sized(s.p, s.alignment, s.n);
+      else h.heap.deallocate_sized(s.p, s.n);
       s = {};
       break;
     case 10:
