@@ -4,9 +4,11 @@
 
 extern "C" {
 void __gcov_dump();
+void __gcov_reset();
 [[noreturn]] void __real__exit(int status);
 [[noreturn]] void __wrap__exit(int status) {
   __gcov_dump();
+  __gcov_reset();  // what is counted is written once; and the child of vfork ends in its parent's memory, which goes on counting
   __real__exit(status);
 }
 }

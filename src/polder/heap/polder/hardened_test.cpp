@@ -7,6 +7,9 @@
 #include <vector>
 
 #include <polder/heap/polder/served_test.hpp>
+#include <polder/os/answered_test.hpp>
+#include <polder/os/forked_test.hpp>
+#include <polder/os/lacks_test.hpp>
 
 namespace polder::heap {
 namespace {
@@ -46,6 +49,31 @@ TEST_F(hardened_heap, serves_every_size_and_takes_it_back) {
   }
   s.heap.trim(0);
   EXPECT_EQ(0u, s.now().allocated);
+}
+
+TEST_F(hardened_heap, calloc_is_zero_from_fresh_and_from_used_memory) {
+  for (int round = 0; round != 3; ++round) {
+    std::vector<void*> held;
+    for (std::size_t n = 1; n < 3 * MiB; n = n * 5 / 4 + 1) {
+      auto* const p = static_cast<unsigned char*>(s.heap.allocate_zeroed(n));
+      ASSERT_NE(nullptr, p);
+      ASSERT_EQ(std::ptrdiff_t(n), std::count(p, p + n, 0)) << n << " bytes, round " << round;
+      held.push_back(std::memset(p, 7, n));
+    }
+    for (void* p : held) s.free(p);
+  }
+}
+
+TEST_F(hardened_heap, wipes_large_blocks_itself_where_the_system_does_not_take_them) {
+  if (const char* why = os::lacks_filters()) GTEST_SKIP() << why;
+  EXPECT_EQ(os::fine, os::forked([this] {
+              if (!os::answer(SYS_madvise, EINVAL)) return 1;
+              char* const p = block(MiB);
+              std::memset(p, 7, MiB);
+              s.free(p);
+              char* const q = block(MiB);
+              return std::count(q, q + MiB, 0) == std::ptrdiff_t(MiB) ? 0 : 2;
+            }));
 }
 
 TEST_F(hardened_heap, counts_what_is_in_quarantine_as_freed) {

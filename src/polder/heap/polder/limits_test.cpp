@@ -256,6 +256,11 @@ TEST(limits, modes_are_told) {
   served quiet(o);
   EXPECT_EQ(background_mode::off, quiet.heap.read_modes().background);
   EXPECT_EQ(huge_page_mode::off, quiet.heap.read_modes().huge_pages);
+  o.thp = thp_policy::madvise;
+  EXPECT_EQ(huge_page_mode::system, served(o).heap.read_modes().huge_pages);
+  o.thp = thp_policy::on;
+  const huge_page_mode on = served(o).heap.read_modes().huge_pages;
+  EXPECT_TRUE(on == huge_page_mode::on || on == huge_page_mode::refused);
 }
 
 }  // namespace

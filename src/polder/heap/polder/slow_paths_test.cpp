@@ -157,7 +157,7 @@ TEST(no_memory, a_block_that_shrinks_stays_where_it_is) {
               if (*at(large, 99) != std::byte{7}) return 3;
               if (h.heap.reallocate(large, 10 * MiB) != nullptr) return 4;
               h.heap.deallocate_sized(huge, 1'000);  // which it is known to be by now
-              h.heap.deallocate_sized(small, 100);  // what is known of it does not speak against it
+              h.heap.deallocate_sized(small, 100);   // what is known of it does not speak against it
               h.heap.deallocate_sized(large, 100);
               return h.allocate(16) != nullptr ? 0 : 6;
             }));
@@ -187,6 +187,48 @@ TEST(no_memory, none_for_the_heap_itself) {
               served h({.arena_size = 64 * MiB});
               if (!os::answer(SYS_mprotect, ENOMEM)) return 1;
               return h.allocate(16) == nullptr && h.heap.owns(&h) == false ? 0 : 2;
+            }));
+}
+
+TEST(no_memory, none_for_the_tables_of_further_chunks) {
+  if (const char* why = os::lacks_filters()) GTEST_SKIP() << why;
+  EXPECT_EQ(os::fine, os::forked([] {
+              served h({.arena_size = GiB, .decay_ms = 1'000'000});
+              void* const p = h.allocate(16);
+              if (p == nullptr || !os::answer(SYS_mprotect, ENOMEM)) return 1;
+              use_up(h);
+              h.free(p);
+              return h.allocate(16) == p ? 0 : 2;
+            }));
+}
+
+TEST(no_memory, none_for_another_lab) {
+  if (const char* why = os::lacks_limits()) GTEST_SKIP() << why;
+  EXPECT_EQ(os::fine, os::forked([] {
+              served h({.arena_size = 4 * MiB, .decay_ms = 1'000'000});
+              void* const p = h.allocate(16);
+              lab* const first = &h.own();
+              if (!leave_room(0)) return 1;
+              use_up(h);
+              for (unsigned lab = 0; lab != 100; ++lab) {  // more than there is room for among those that were made
+                h.in_use::own() = &test_host::nobody<polder::heap::lab>;
+                if (h.allocate(16) != nullptr) return 2;
+              }
+              h.in_use::own() = first;
+              h.free(p);
+              return h.allocate(16) == p ? 0 : 3;
+            }));
+}
+
+TEST(no_memory, none_for_a_quarantine) {
+  if (const char* why = os::lacks_limits()) GTEST_SKIP() << why;
+  EXPECT_EQ(os::fine, os::forked([] {
+              served h({.arena_size = 4 * MiB, .decay_ms = 1'000'000, .hardened = true, .guard_rate = 0});
+              void* const p = h.allocate(16);
+              if (!leave_room(0)) return 1;
+              use_up(h);
+              h.free(p);
+              return h.allocate(16) == p ? 0 : 2;
             }));
 }
 
