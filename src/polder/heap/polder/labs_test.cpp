@@ -421,6 +421,16 @@ class idle_thread : public testing::Test {
   void SetUp() override {
     if (!os::register_heavy_fence()) GTEST_SKIP() << "no membarrier here";
   }
+  // A thread that has made the blocks of so many spans, and sleeps until the second turn.
+  std::thread asleep_with(unsigned spans, served& h, blocks& made) {
+    std::thread other = h.thread([this, spans, &h, &made] {
+      for (unsigned i = 0; i != spans * per_span; ++i) made.push_back(h.allocate(size));
+      t.reach(1);
+      t.wait_for(2);
+    });
+    t.wait_for(1);
+    return other;
+  }
   turns t;
 };
 
@@ -479,12 +489,7 @@ TEST_F(idle_thread, is_swept_by_decay_alone_as_long_as_somebody_allocates) {
 TEST_F(idle_thread, whose_inbox_overflows_is_emptied_by_who_posts) {
   served h;
   blocks held;
-  std::thread other = h.thread([&] {
-    for (unsigned i = 0; i != 20 * per_span; ++i) held.push_back(h.allocate(size));
-    t.reach(1);
-    t.wait_for(2);
-  });
-  t.wait_for(1);
+  std::thread other = asleep_with(20, h, held);
   ASSERT_GE(h.now().spans, 20u);
   for (void* p : held) h.free(p);  // 1.3 MiB
   EXPECT_LE(h.now().spans, 12u);
@@ -504,12 +509,7 @@ TEST_F(idle_thread, among_more_than_there_are_processors_is_left_alone_for_longe
       t.wait_for(2);
     }));
   blocks held;
-  std::thread other = h.thread([&] {
-    for (unsigned i = 0; i != 20 * per_span; ++i) held.push_back(h.allocate(size));
-    t.reach(1);
-    t.wait_for(2);
-  });
-  t.wait_for(1);
+  std::thread other = asleep_with(20, h, held);
   while (h.now().allocated != 16 * (crowd.size() + 1) + held.size() * size) std::this_thread::yield();
   const std::uint64_t spans = h.now().spans;
   for (unsigned i = 0; i != 8 * per_span; ++i) h.free(held[i]);  // 512 KiB
