@@ -111,8 +111,7 @@ class core {
   mem::lab_number labs_made() const noexcept { return labs_.load(order::acquire); }  // sync: lab-counted
   lab* make_lab(mem::site s, std::uint32_t thread) noexcept;
   lab* idle_lab(mem::site s, std::uint32_t thread) noexcept;
-  template <class Take>
-  lab* pop_idle(index_stack& from, Take take) noexcept;
+  lab* pop_idle(index_stack& from, std::uint32_t thread) noexcept;
   void push_idle(lab& l, bool with_spans) noexcept;
   bool adopt(lab& l, unsigned c) noexcept;
   void offer(lab& l) noexcept { l.offered.store(l.partials, order::relaxed); }

@@ -104,16 +104,16 @@ lab* core::make_lab(mem::site s, std::uint32_t thread) noexcept {
   return &l;
 }
 
-// A LAB without a thread that take(lab) gets hold of; null: none. Those of which it does not, for somebody drains them, are
-// put back when the search is over: who stops while it drains one, or ends there, must not hide those that lie below.
-template <class Take>
-lab* core::pop_idle(index_stack& from, Take take) noexcept {
+// A LAB without a thread, now the caller's; null: none. Those that somebody drains are put back when the search is over: who
+// stops while it drains one, or ends there, must not hide those that lie below.
+lab* core::pop_idle(index_stack& from, std::uint32_t thread) noexcept {
   const auto links = [this](std::uint32_t n) -> atomic<std::uint32_t>& { return lab_at(n).next_idle; };
   mem::lab_number first = 0, last = 0;
   lab* found = nullptr;
   while (const mem::lab_number n = from.pop(links)) {
     lab& l = lab_at(n);
-    if (take(l)) {
+    if (l.door.try_acquire(thread)) {
+      l.offered.store(0, order::relaxed);
       found = &l;
       break;
     }
@@ -137,10 +137,7 @@ void core::push_idle(lab& l, bool with_spans) noexcept {
 lab* core::idle_lab(mem::site s, std::uint32_t thread) noexcept {
   idle_labs& idle = idle_[s];
   for (index_stack* from : {&idle.full, &idle.empty})
-    if (lab* const l = pop_idle(*from, [=](lab& o) { return o.door.try_acquire(thread); })) {
-      l->offered.store(0, order::relaxed);
-      return l;
-    }
+    if (lab* const l = pop_idle(*from, thread)) return l;
   return nullptr;
 }
 
