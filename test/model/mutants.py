@@ -33,6 +33,8 @@ SUBJECTS = {
     "polder/sync/noted.hpp": ["polder/sync/noted_model.cpp"],
     "polder/mem/radix_map.hpp": ["polder/mem/radix_map_model.cpp"],
     "polder/mem/record_table.hpp": ["polder/mem/record_table_model.cpp"],
+    "polder/mem/sampled_blocks.hpp": ["polder/mem/sampled_blocks_model.cpp"],
+    "polder/mem/call_sites.hpp": ["polder/mem/call_sites_model.cpp"],
     "polder/mem/huge_blocks.cpp": ["polder/mem/huge_blocks_model.cpp"],
     "polder/mem/arena.hpp": ["polder/mem/arena_model.cpp"],
     "polder/mem/arena.cpp": ["polder/mem/arena_model.cpp"],
@@ -151,6 +153,11 @@ BREAKS += [
 
 HUGE, ARENA = "polder/mem/huge_blocks.cpp", "polder/mem/arena.cpp"
 BREAKS += [
+    ("polder/mem/sampled_blocks.hpp", "claimed by a store", "if (!s.block.cas(none, claimed, order::acquire, order::relaxed)) continue;", "none = claimed, s.block.store(none, order::relaxed);"),
+    ("polder/mem/sampled_blocks.hpp", "filled before it is written", "        s.bytes.store(b.bytes, order::relaxed);\n        s.site.store(b.site, order::relaxed);\n        s.block.store(address(b.block), order::release);  // sync: sample-filled\n", "        s.block.store(address(b.block), order::release);\n        s.bytes.store(b.bytes, order::relaxed);\n        s.site.store(b.site, order::relaxed);\n"),
+    ("polder/mem/call_sites.hpp", "claimed by a store", "s.mark.cas(now, mark, order::relaxed, order::relaxed)", "(s.mark.store(mark, order::relaxed), true)"),
+    ("polder/mem/call_sites.hpp", "known before its frames are", "        for (unsigned f = 0; f != depth; ++f) s.frames[f].set(frames[f]);\n        s.depth.store(depth + 1, order::release);  // sync: site-known\n", "        s.depth.store(depth + 1, order::release);\n        for (unsigned f = 0; f != depth; ++f) s.frames[f].set(frames[f]);\n"),
+    ("polder/mem/call_sites.hpp", "counted by a store", "s.drawn_blocks.fetch_add(1, order::relaxed);", "s.drawn_blocks.store(s.drawn_blocks.load(order::relaxed) + 1, order::relaxed);"),
     ("polder/sync/install_once.hpp", "installed by a store", "slot.cas(known, fresh, order::acq_rel, order::acquire)", "(slot.store(fresh, order::release), true)"),
     ("polder/sync/noted.hpp", "who forgets does not look again", "  if (any()) note(summary, bit);", "  (void)any;"),
     ("polder/mem/record_table.hpp", "counted by a store", "made_.cas(number, number + 1, order::release, order::relaxed)", "(made_.store(number + 1, order::release), true)"),
@@ -503,7 +510,10 @@ KNOWN_BY_VALUE = ("survives, and may: the map's value, which is stored before an
 OPENERS = "survives, and may: an opener commits what it opens itself, and reads the count again before it touches anything else"
 EPOCH, GATE = "polder/smr/epoch/epoch_clock.hpp", "polder/smr/seat_gate.hpp"
 RING = "polder/smr/epoch/token_ring.hpp"
+EARLIER_LOADS = "keeps the loads of who empties a slot before the stores of who takes it next: the checker does no load later than it stands"
 SURVIVES = {
+    ("polder/mem/sampled_blocks.hpp", "for_each, order 2: acquire -> relaxed"): EARLIER_LOADS,
+    ("polder/mem/sampled_blocks.hpp", "for_each, order 4: release -> relaxed"): EARLIER_LOADS,
     ("polder/ds/parts/claimed_cells.hpp", "claimed_cells, order 5: release -> relaxed"): "the fence before it releases as well",
     (EPOCH, ", order 2: release -> relaxed"): RELEASE_SEQUENCE,
     (EPOCH, ", order 3: release -> relaxed"): RELEASE_SEQUENCE,
