@@ -15,6 +15,7 @@
 #include <polder/mem/block.hpp>
 #include <polder/mem/geometry.hpp>
 #include <polder/mem/span_state.hpp>
+#include <polder/sync/atomic.hpp>
 
 namespace polder::mem {
 
@@ -32,6 +33,11 @@ struct alignas(cache_line) span {
   span_state state;              // moved by `become`
   grain next, prev;              // in that list
   grain next_owned, prev_owned;  // in the list of all spans of the LAB
+  // sampled — blocks of it that are samples of the heap profile.
+  //   written by  the owner, which adds; whoever frees such a block
+  //   read by     the owner
+  //   order       relaxed: a block's free comes after its sampling, and an owner that reads 0 knows that all are forgotten
+  atomic<std::uint32_t> sampled;
 
   void become(span_state to) {
     POLDER_CHECK(1, legal(state, to));

@@ -9,15 +9,23 @@
 namespace polder::heap {
 
 void* core::allocate(lab& l, std::size_t n) noexcept {
-  if (options_.hardened) [[unlikely]]
-    return allocate_hardened(l, n);
+  if (watches()) [[unlikely]]
+    return allocate_watched(l, n);
+  return allocate_unwatched(l, n);
+}
+
+void* core::allocate_unwatched(lab& l, std::size_t n) noexcept {
   if (n <= mem::size_class::stepped::largest) return allocate_class(l, mem::size_class::stepped::of(n), nullptr);
   return allocate_large(l, n, min_alignment).p;
 }
 
 void* core::allocate_zeroed(lab& l, std::size_t n) noexcept {
-  if (options_.hardened) [[unlikely]]
-    return allocate_zeroed_hardened(l, n);
+  if (watches()) [[unlikely]]
+    return allocate_zeroed_watched(l, n);
+  return allocate_zeroed_unwatched(l, n);
+}
+
+void* core::allocate_zeroed_unwatched(lab& l, std::size_t n) noexcept {
   bool zero = false;
   void* p;
   if (n <= mem::size_class::stepped::largest) {
@@ -33,9 +41,11 @@ void* core::allocate_zeroed(lab& l, std::size_t n) noexcept {
 }
 
 void* core::allocate_aligned(lab& l, std::size_t alignment, std::size_t n) noexcept {
-  if (const unsigned c = classes::aligned(n, alignment))
-    return options_.hardened ? allocate_untouched(l, c) : allocate_class(l, c, nullptr);
-  return allocate_large(l, n, alignment).p;
+  const unsigned c = classes::aligned(n, alignment);
+  void* const p = c == 0              ? allocate_large(l, n, alignment).p
+                  : options_.hardened ? allocate_untouched(l, c)
+                                      : allocate_class(l, c, nullptr);
+  return counted(l, p, n);
 }
 
 void* core::pop(lab& l, mem::span& s) noexcept {
@@ -147,6 +157,7 @@ mem::span* core::open_span(lab& l, unsigned c) noexcept {
   s.block_size = classes::block_size[c];
   s.cls = std::uint8_t(c);
   s.zero = r.zero;
+  s.sampled.store(0, order::relaxed);  // a run's record may have lain there
   own(l, s);
   arena_.words()[r.first].store(mem::word::tag(l.number) | c, order::release);  // sync: span-made
   // A class that has taken several fresh spans in a row grows: one call for its pages instead of a fault each.
@@ -166,7 +177,11 @@ mem::span* core::open_span(lab& l, unsigned c) noexcept {
 
 void core::set_hot(lab& l, unsigned c, mem::span* s) noexcept {
   l.hot[c] = s;
-  if (classes::block_size[c] > lab::direct_limit || options_.hardened) return;
+  if (!l.watched) set_direct(l, c, s);
+}
+
+void core::set_direct(lab& l, unsigned c, mem::span* s) noexcept {
+  if (classes::block_size[c] > lab::direct_limit) return;
   const std::size_t first = c == 1 ? 0 : classes::block_size[c - 1] / 16 + 1;
   for (std::size_t i = first; i <= classes::block_size[c] / 16; ++i) l.direct[i] = s;
 }

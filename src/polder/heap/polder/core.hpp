@@ -13,11 +13,13 @@
 #include <polder/heap/modes.hpp>
 #include <polder/heap/options.hpp>
 #include <polder/heap/polder/lab.hpp>
+#include <polder/heap/profiling.hpp>
 #include <polder/heap/statistics.hpp>
 #include <polder/mem/arena.hpp>
 #include <polder/mem/budget.hpp>
 #include <polder/mem/grain_pool.hpp>
 #include <polder/mem/guarded_blocks.hpp>
+#include <polder/mem/heap_profile.hpp>
 #include <polder/mem/huge_blocks.hpp>
 #include <polder/os/background_thread.hpp>
 #include <polder/os/topology.hpp>
@@ -76,6 +78,12 @@ class core {
   void on_limit(mem::budget::asked* who) noexcept { budget_.on_limit(who); }
   void on_target(mem::budget::told* who) noexcept { budget_.on_target(who); }
 
+  // ---- the heap profile: by who is inside `own`. `mean`: bytes between two samples
+  profiling start_profile(lab& own, std::uint64_t mean) noexcept;
+  void stop_profile(lab& own) noexcept;
+  const mem::heap_profile* profile() const noexcept { return profile_.load(order::acquire); }  // sync: installed
+  std::size_t waste_beside(const mem::sampled_block& b) const noexcept;                        // bytes
+
   const options& effective_options() const noexcept { return options_; }
   void after_fork_child(lab* own) noexcept;
 
@@ -119,6 +127,8 @@ class core {
   using left = mem::grain_pool::left;
   void sweep(lab& l, left how) noexcept;  // sends the outbox, empties the inbox, gives empty spans back
   bool sweep_idle(lab& l) noexcept;       // the same for a LAB whose thread is elsewhere; false: it is busy
+  template <class F>
+  bool with_claimed(lab& l, F f) noexcept;  // f(l) for such a one
   bool sweep_left(lab& l) noexcept;  // and for one that a thread left as it was; false: it is busy, or has been
   bool is_orphaned(const lab& l) const noexcept;  // its thread has ended and did not give it up
 
@@ -140,6 +150,7 @@ class core {
   mem::span* open_span(lab& l, unsigned c) noexcept;
   void make_hot(lab& l, mem::span& s) noexcept;
   void set_hot(lab& l, unsigned c, mem::span* s) noexcept;
+  void set_direct(lab& l, unsigned c, mem::span* s) noexcept;
   void cool(lab& l, unsigned c, left how = left::dirty) noexcept;  // the hot span becomes full, partial or free
   void list_partial(lab& l, mem::span& s) noexcept;
   void unlist_partial(lab& l, mem::span& s) noexcept;
@@ -198,6 +209,22 @@ class core {
   // Free memory is neither cached nor left as it was.
   bool keeps_nothing() const noexcept { return options_.decay_ms == 0 || options_.hardened || budget_.is_short(); }
 
+  // ---- watched: every allocation comes here, because the heap is hardened or its profile is on
+  void* allocate_watched(lab& l, std::size_t n) noexcept;
+  void* allocate_zeroed_watched(lab& l, std::size_t n) noexcept;
+  void* allocate_unwatched(lab& l, std::size_t n) noexcept;
+  void* allocate_zeroed_unwatched(lab& l, std::size_t n) noexcept;
+  bool watches() const noexcept { return watched_.load(order::relaxed) != 0; }
+  void tell_labs(lab& own) noexcept;
+  void hear(lab& l) noexcept;
+
+  // ---- samples
+  void* counted(lab& l, void* p, std::size_t n) noexcept;
+  void draw(lab& l, void* p, std::size_t n) noexcept;
+  std::uint32_t forget(mem::lab_number self, mem::grain g, std::uint32_t w, const void* p) noexcept;
+  bool forget(const void* p) noexcept;
+  void* resize_sampled(mem::heap_profile& profile, void* p, std::size_t n) noexcept;
+
   bool make_room(lab& l, std::size_t wanted, unsigned tries) noexcept;
   void relieve(lab& l, std::size_t wanted) noexcept;
 
@@ -239,6 +266,13 @@ class core {
   //   order       relaxed: on the way from one to the other lies whatever hands the block over
   atomic<bool> kept_though_small_{};
   atomic<std::uint32_t> processors_{};  // when they were first asked for; 0: not yet
+  // watched_, profiling_ — whether allocations come past the fast paths; whether they are counted.
+  //   written by  who starts or stops the profile
+  //   read by     every slow path
+  //   order       relaxed: LABs are told one by one (tell_labs)
+  atomic<std::uint32_t> watched_{};
+  atomic<std::uint32_t> profiling_{};
+  atomic<mem::heap_profile*> profile_{};  // once there was one. order: installed
   bool asks_for_huge_pages_;
   bool has_huge_pages_;       // as far as it asked
   std::size_t cgroup_limit_;  // os::no_limit: none, or not looked for

@@ -60,9 +60,11 @@ POLDER_NOINLINE void core::send_due(lab& l, mem::lab_number owner) noexcept {
 void core::deallocate(lab& l, void* p) noexcept {
   const mem::grain g = arena_.find(address(p));
   if (g == 0) return free_huge(p);
-  const std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
+  std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
   if (mem::word::cls(w) == mem::word::large) return free_large(&l.hint, g, p);
   check_block(w, p);
+  if (mem::word::is_sampled(w)) [[unlikely]]
+    w = forget(l.number, g, w, p);
   if (options_.hardened) return confine(l, w, p);
   if (mem::word::owner(w) == l.number) return free_own(l, arena_.spans()[g], w, static_cast<mem::block*>(p));
   free_remote(l, w, p);
@@ -71,7 +73,8 @@ void core::deallocate(lab& l, void* p) noexcept {
 // Another LAB's small block, which is what the fast path most often leaves: no more of it need be looked up. Its word is as
 // new as the block is, whoever brought that here.
 void core::deallocate_found(lab& l, std::uint32_t w, void* p) noexcept {
-  if (mem::word::owner(w) == l.number || mem::word::cls(w) - 1 >= classes::count) return deallocate(l, p);
+  const bool remote = mem::word::owner(w) != l.number && !mem::word::is_sampled(w);
+  if (!remote || mem::word::cls(w) - 1 >= classes::count) return deallocate(l, p);
   check_block(w, p);
   free_remote(l, w, p);
 }
@@ -82,6 +85,8 @@ void core::deallocate_without_lab(void* p) noexcept {
   const std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
   if (mem::word::cls(w) == mem::word::large) return free_large(nullptr, g, p);
   check_block(w, p);
+  if (mem::word::is_sampled(w)) [[unlikely]]
+    forget(0, g, w, p);
   auto* const b = static_cast<mem::block*>(p);
   if (options_.hardened) __builtin_memset(p, 0, classes::block_size[mem::word::cls(w)]);
   links::set(b, nullptr, secret_);
@@ -206,6 +211,8 @@ void core::service(lab& l) noexcept {
   // What has waited for a whole step goes home; more often would send lists of one block where threads are many.
   if (const std::uint32_t step = step_.load(order::relaxed); step != l.seen.load(order::relaxed)) {
     l.seen.store(step, order::relaxed);
+    if (l.watched != watched_.load(order::relaxed)) [[unlikely]]
+      hear(l);
     l.out.flush_all([&](const outbox::list& list) { post_list(l, list); });
   }
   decay();

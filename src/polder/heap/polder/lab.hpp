@@ -68,6 +68,11 @@ struct alignas(false_sharing_range) lab {
   std::uint32_t until_guarded;  // allocations
   quarantine* held;             // null: none yet
 
+  // ---- where allocations are watched
+  std::uint32_t watched;      // as this LAB was told: nothing is in `direct`
+  bool counts;                // until_sample was drawn
+  std::int64_t until_sample;  // bytes
+
   // ---- what others write
   alignas(false_sharing_range) inbox<mem::block> in;
   atomic<std::uint32_t> in_bytes;   // about what waits in it; a hint

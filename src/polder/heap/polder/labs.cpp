@@ -1,4 +1,6 @@
 // core: how it comes to be, and where LABs come from, rest and go.
+#include <sched.h>
+
 #include <new>
 
 #include <polder/heap/polder/core.hpp>
@@ -39,6 +41,7 @@ core::core(const mem::arena::reservation& r, const options& o) noexcept
       secret_(os::process_secret()),
       heavy_fences_(os::register_heavy_fence()),
       process_(os::own_process_number()),
+      watched_(o.hardened),
       asks_for_huge_pages_(wants_huge_pages(r, o)),
       has_huge_pages_(true),
       cgroup_limit_(o.cgroup ? os::cgroup_memory_limit() : os::no_limit),
@@ -99,6 +102,7 @@ lab* core::make_lab(mem::site s, std::uint32_t thread) noexcept {
   for (auto& s : l.direct) s = &none_;
   for (auto& s : l.hot) s = &none_;
   l.swept.store(1, order::relaxed);
+  l.watched = watched_.load(order::relaxed);
   l.door.open_with(lab::direct_limit + 1, mem::word::tag(number));
   static_cast<void>(l.door.try_acquire(thread));  // last: sweepers know the number, and claim what runs
   return &l;
@@ -206,7 +210,9 @@ bool core::adopt(lab& l, unsigned c) noexcept {
       disown(o, s);
       own(l, s);
       // Who still reads the old owner posts there, and whoever empties that inbox reads this word and sends it on.
-      arena_.words()[number_of(s)].store(mem::word::tag(l.number) | c, order::release);  // sync: span-made
+      auto& word = arena_.words()[number_of(s)];
+      const std::uint32_t sampled = word.load(order::relaxed) & mem::word::sampled_bit;
+      word.store(mem::word::tag(l.number) | sampled | c, order::release);  // sync: span-made
       list_partial(l, s);
     }
     chain strays;
@@ -225,12 +231,13 @@ void core::sweep(lab& l, left how) noexcept {
   l.swept.store(1, order::relaxed);
 }
 
-bool core::sweep_idle(lab& l) noexcept {
+template <class F>
+bool core::with_claimed(lab& l, F f) noexcept {
   if (!heavy_fences_) return false;
   const claim c = l.door.try_claim([] { return os::heavy_fence(); });
   if (c == claim::refused) return false;
   os::probe::claim(l.number);
-  sweep(l, left::aged);
+  f(l);
   const bool orphaned = c == claim::held && is_orphaned(l);
   if (orphaned) l.door.inherit();
   if (orphaned || c == claim::inherited || !l.door.end_claim()) {
@@ -241,6 +248,29 @@ bool core::sweep_idle(lab& l) noexcept {
     deliver(strays);
   }
   return true;
+}
+
+bool core::sweep_idle(lab& l) noexcept {
+  return with_claimed(l, [this](lab& claimed) { sweep(claimed, left::aged); });
+}
+
+// Whether allocations are watched, to all LABs. One whose owner is inside each time hears of it in its next decay step, as do all
+// where nobody can claim.
+void core::tell_labs(lab& own) noexcept {
+  constexpr unsigned most_tries = 16;
+  hear(own);
+  for (mem::lab_number n = 1; heavy_fences_ && n <= labs_made(); ++n) {
+    lab& l = lab_at(n);
+    for (unsigned tries = 0; &l != &own && l.door.state() == lab_state::running && tries != most_tries; ++tries) {
+      if (with_claimed(l, [this](lab& claimed) { hear(claimed); })) break;
+      ::sched_yield();
+    }
+  }
+}
+
+void core::hear(lab& l) noexcept {
+  l.watched = watched_.load(order::relaxed);
+  for (unsigned c = 1; c <= classes::count; ++c) set_direct(l, c, l.watched ? &none_ : l.hot[c]);
 }
 
 // A child of fork has the LABs of threads that are no more as these left them: hot spans in them, and lists in the outbox.

@@ -47,6 +47,7 @@ void core::free_large(mem::chunk_number* hint, mem::grain g, const void* p) noex
   if (p != arena_.address_of(g)) report_free(p);
   std::uint32_t w = mem::word::large;
   const unsigned n = reinterpret_cast<const mem::large_run&>(arena_.spans()[g]).grains;
+  forget(p);
   // Of two threads that free the same block, one wins the word and the other is told.
   if (!arena_.words()[g].cas(w, 0, order::acq_rel, order::relaxed)) report_free(p);  // sync: span-made
   os::probe::large_free(p);
@@ -54,6 +55,7 @@ void core::free_large(mem::chunk_number* hint, mem::grain g, const void* p) noex
 }
 
 void core::free_huge(const void* p) noexcept {
+  forget(p);
   if (guarded_.has(p)) return guarded_.give(p);
   const std::uint32_t number = huge_.find(p);
   if (number == 0 || !huge_.give(number, p)) report_free(p);
@@ -125,13 +127,14 @@ void core::note_asked(const void* p, std::size_t n) noexcept {
 }
 
 void* core::reallocate(lab& l, void* p, std::size_t n) noexcept {
-  if (void* const same = try_in_place(p, n)) return same;
+  mem::heap_profile* const profile = profile_.load(order::acquire);  // sync: installed
+  if (void* const same = profile ? resize_sampled(*profile, p, n) : try_in_place(p, n)) return same;
   const std::size_t had = usable_size(p);
   void* q = nullptr;
   // A large block that grows will grow again. A small one gets a quarter more room, which costs address space only;
   // from `mapped_growth` on it gets a mapping of its own, whose pages move without being copied.
   if (n > had && n >= mapped_growth) {
-    q = huge_.take(n, min_alignment).p;
+    q = counted(l, huge_.take(n, min_alignment).p, n);
   } else if (n > had && n > mem::size_class::stepped::largest) {
     q = allocate(l, n + n / 4);
     if (q) note_asked(q, n);

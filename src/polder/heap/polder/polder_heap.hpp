@@ -196,6 +196,31 @@ class polder_heap {
     return with_core([&](core& c) { return c.on_target(who), false; });
   }
 
+  // ---- the heap profile (core.hpp)
+  profiling start_profile(std::uint64_t mean) noexcept {
+    profiling answer = profiling::no_memory;
+    with_lab<void*>([&](core& c, lab& l) {
+      answer = c.start_profile(l, mean);
+      return nullptr;
+    });
+    return answer;
+  }
+  void stop_profile() noexcept {
+    with_lab<void*>([](core& c, lab& l) {
+      c.stop_profile(l);
+      return nullptr;
+    });
+  }
+  // Null: it was never started.
+  const mem::heap_profile* profile() const noexcept {
+    core* const c = core_.load(order::acquire);  // sync: installed
+    return c ? c->profile() : nullptr;
+  }
+  std::size_t waste_beside(const mem::sampled_block& b) const noexcept {
+    core* const c = core_.load(order::acquire);  // sync: installed
+    return c ? c->waste_beside(b) : 0;
+  }
+
   const options& effective_options() const noexcept {
     core* const c = core_.load(order::acquire);  // sync: installed
     return c ? c->effective_options() : Host::configured();

@@ -1,0 +1,231 @@
+#include <gtest/gtest.h>
+
+#include <barrier>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include <polder/heap/polder/served_test.hpp>
+#include <polder/mem/poisson.hpp>
+#include <polder/os/heavy_fence.hpp>
+
+namespace polder::heap {
+namespace {
+
+struct sampling : ::testing::Test {
+  static constexpr std::uint64_t every_byte = 1;  // or nearly: of 64 bytes all but one in 10^27
+
+  using counts = decltype(mem::heap_profile::sites)::counts;
+  counts all() const {
+    counts sum{};
+    const mem::heap_profile* const p = s.heap.profile();
+    for (std::uint32_t n = 0; p && n != p->sites.end(); ++n) {
+      const counts c = p->sites.of(n);
+      sum.live_blocks += c.live_blocks, sum.live_bytes += c.live_bytes;
+      sum.drawn_blocks += c.drawn_blocks, sum.drawn_bytes += c.drawn_bytes;
+    }
+    return sum;
+  }
+  std::uint64_t live() const { return all().live_blocks; }
+  std::size_t noted() const {
+    std::size_t n = 0;
+    s.heap.profile()->blocks.for_each([&](const mem::sampled_block&) { ++n; });
+    return n;
+  }
+  void start(std::uint64_t mean = every_byte) { ASSERT_EQ(profiling::done, s.heap.start_profile(mean)); }
+  bool is_marked(const void* p) { return mem::word::is_sampled(s.word_of(p)); }
+  bool serves_directly() {
+    for (const mem::span* d : s.own().direct)
+      if (d->cls != 0) return true;
+    return false;
+  }
+
+  served s;
+};
+
+TEST_F(sampling, every_way_to_a_block_is_counted_and_every_free_is_noticed) {
+  start();
+  std::vector<void*> held;
+  std::uint64_t bytes = 0;
+  for (std::size_t n = 64; n < 80 * MiB; n = n * 2 + 1) {
+    held.push_back(s.allocate(n));
+    held.push_back(s.heap.allocate_zeroed(n));
+    held.push_back(s.heap.allocate_aligned(64, n));
+    bytes += 3 * n;
+  }
+  void* batch[10];
+  ASSERT_EQ(10u, s.heap.allocate_batch(100, 10, batch));
+  bytes += 1000;
+  held.insert(held.end(), batch, batch + 10);
+  EXPECT_EQ(held.size(), live());
+  EXPECT_EQ(bytes, all().live_bytes);
+  EXPECT_EQ(held.size(), noted());
+  for (void* p : held) s.free(p);
+  EXPECT_EQ(0u, live());
+  EXPECT_EQ(0u, all().live_bytes);
+  EXPECT_EQ(0u, noted());
+  EXPECT_EQ(bytes, all().drawn_bytes);
+}
+
+TEST_F(sampling, frees_of_others_in_batches_and_with_sizes_are_noticed) {
+  start();
+  std::vector<void*> held;
+  for (int i = 0; i != 300; ++i) held.push_back(s.allocate(48));
+  s.in_a_thread([&] {
+    for (int i = 0; i != 100; ++i) s.free(held[std::size_t(i)]);
+    s.heap.deallocate_batch(held.data() + 100, 100);
+    for (std::size_t i = 200; i != 300; ++i) s.heap.deallocate_sized(held[i], 48);
+  });
+  EXPECT_EQ(0u, live());
+}
+
+TEST_F(sampling, a_block_that_grows_takes_its_sample_along) {
+  start();
+  void* p = s.allocate(64);
+  for (std::size_t n = 100; n < 200 * MiB; n *= 2) {
+    p = s.heap.reallocate(p, n);
+    ASSERT_EQ(1u, live()) << n;
+    ASSERT_EQ(1u, noted()) << n;
+    s.heap.profile()->blocks.for_each([&](const mem::sampled_block& b) { ASSERT_EQ(p, b.block); });
+  }
+  p = s.heap.reallocate(p, 100);
+  s.free(p);
+  EXPECT_EQ(0u, live());
+}
+
+TEST_F(sampling, the_estimate_is_near_what_was_allocated) {
+  constexpr std::uint64_t mean = 64 * KiB;
+  start(mean);
+  constexpr std::size_t sizes[] = {16, 100, 1000, 5000, 50'000};
+  for (std::size_t n : sizes) {
+    const counts before = all();
+    const std::size_t blocks = 512 * MiB / n;
+    for (std::size_t i = 0; i != blocks; ++i) s.free(s.allocate(n));
+    const counts after = all();
+    const double estimated = double(after.drawn_blocks - before.drawn_blocks) / mem::chance_of_sample(n, mean);
+    EXPECT_NEAR(1, estimated / double(blocks), 0.08) << n;  // 8,000 samples: seven standard deviations
+  }
+}
+
+TEST_F(sampling, a_span_is_asked_only_while_it_has_a_sample) {
+  void* const before = s.allocate(64);
+  start();
+  void* const sampled = s.allocate(64);
+  ASSERT_EQ(s.grain_of(before), s.grain_of(sampled));
+  EXPECT_TRUE(is_marked(sampled));
+  EXPECT_EQ(1u, s.span_of(sampled).sampled.load(order::relaxed));
+  s.free(sampled);
+  EXPECT_FALSE(is_marked(before));
+  s.free(before);
+  EXPECT_EQ(0u, live());
+}
+
+TEST_F(sampling, the_mark_goes_when_the_owner_finds_that_another_freed_the_last_sample) {
+  void* const mine = s.allocate(64);
+  start();
+  void* const sampled = s.allocate(64);
+  s.in_a_thread([&] { s.free(sampled); });
+  EXPECT_EQ(0u, live());
+  EXPECT_TRUE(is_marked(mine));
+  s.free(mine);
+  EXPECT_FALSE(is_marked(mine));
+}
+
+TEST_F(sampling, a_span_that_is_adopted_keeps_its_mark) {
+  start();
+  std::vector<void*> held;
+  s.in_a_thread([&] {
+    for (int i = 0; i != 100; ++i) held.push_back(s.allocate(512));
+  });
+  s.heap.stop_profile();
+  for (int i = 0; i != 50; ++i) s.free(held[std::size_t(i)]);
+  while (s.owner_of(held[99]) != s.own().number) held.push_back(s.allocate(512));
+  EXPECT_TRUE(is_marked(held[99]));
+  for (std::size_t i = 50; i != held.size(); ++i) s.free(held[i]);
+  EXPECT_EQ(0u, live());
+}
+
+TEST_F(sampling, off_is_as_if_it_had_never_been_on) {
+  s.free(s.allocate(64));
+  ASSERT_TRUE(serves_directly());
+  start();
+  EXPECT_FALSE(serves_directly());
+  void* const drawn = s.allocate(64);
+  s.heap.stop_profile();
+  EXPECT_TRUE(serves_directly());
+  void* const not_drawn = s.allocate(64);
+  EXPECT_EQ(1u, live());
+  s.free(drawn);
+  EXPECT_EQ(0u, live());
+  s.free(not_drawn);
+  start();
+  s.free(s.allocate(64));
+  EXPECT_EQ(2u, all().drawn_blocks);
+}
+
+TEST_F(sampling, threads_that_are_at_work_already_hear_of_it) {
+  if (!os::register_heavy_fence()) GTEST_SKIP() << "no membarrier: they would hear in their next decay step";
+  std::barrier turn(2);
+  std::thread other = s.thread([&] {
+    s.free(s.allocate(64));  // a hot span, from which it goes on without any slow path
+    turn.arrive_and_wait();
+    turn.arrive_and_wait();
+    s.free(s.allocate(64));
+    turn.arrive_and_wait();
+    turn.arrive_and_wait();
+    s.free(s.allocate(64));
+  });
+  turn.arrive_and_wait();
+  start();
+  turn.arrive_and_wait();
+  turn.arrive_and_wait();
+  EXPECT_EQ(1u, all().drawn_blocks);
+  s.heap.stop_profile();
+  turn.arrive_and_wait();
+  other.join();
+  EXPECT_EQ(1u, all().drawn_blocks);
+}
+
+TEST_F(sampling, one_mean_for_all_of_its_samples) {
+  start(1000);
+  EXPECT_EQ(profiling::other_mean, s.heap.start_profile(2000));
+  EXPECT_EQ(profiling::done, s.heap.start_profile(1000));
+}
+
+TEST_F(sampling, a_survivor_answers_for_the_span_that_it_keeps) {
+  start();
+  std::vector<void*> held;
+  for (int i = 0; i != 1000; ++i) held.push_back(s.allocate(64));
+  for (void* p : held)
+    if (p != held[500]) s.free(p);
+  EXPECT_EQ(64 * KiB - 64, s.heap.waste_beside({held[500], 64, 0}));
+  s.free(held[500]);
+  void* const run = s.allocate(100 * KiB);
+  EXPECT_EQ(28 * KiB, s.heap.waste_beside({run, 100 * KiB, 0}));
+  s.free(run);
+  EXPECT_EQ(0u, s.heap.waste_beside({run, 100 * KiB, 0}));
+}
+
+TEST(sampling_hardened, goes_together_with_mistakes_being_looked_for) {
+  options o = served::usual;
+  o.hardened = true;
+  o.guard_rate = 5;
+  served s(o);
+  ASSERT_EQ(profiling::done, s.heap.start_profile(1));
+  std::vector<void*> held;
+  for (int i = 0; i != 200; ++i) held.push_back(s.allocate(64 + std::size_t(i) * 10));
+  for (void* p : held) s.free(p);
+  const mem::heap_profile& profile = *s.heap.profile();
+  std::uint64_t drawn = 0, live = 0;
+  for (std::uint32_t n = 0; n != profile.sites.end(); ++n) {
+    drawn += profile.sites.of(n).drawn_blocks;
+    live += profile.sites.of(n).live_blocks;
+  }
+  EXPECT_EQ(200u, drawn);
+  EXPECT_EQ(0u, live);
+  s.heap.stop_profile();
+  for (const mem::span* d : s.own().direct) EXPECT_EQ(0u, d->cls);
+}
+
+}  // namespace
+}  // namespace polder::heap
