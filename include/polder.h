@@ -136,6 +136,29 @@ int polder_set_target(size_t bytes) POLDER_NOEXCEPT;
 int polder_on_limit(int (*called)(size_t wanted, void* data), void* data) POLDER_NOEXCEPT;
 int polder_on_target(void (*called)(size_t committed, void* data), void* data) POLDER_NOEXCEPT;
 
+/* ---- who holds the memory ------------------------------------------------------------------------------------------ */
+
+/* A sample of all blocks, with the stacks that asked for them. Each byte that is allocated is drawn with the same chance, one in
+ * `mean`, and a block is a sample if one of its bytes is: so what is large or frequent is seen, and the rest costs nothing. Blocks
+ * that were allocated while it is off are no part of it. Of "polder"; other heaps answer ENOTSUP. All of these may be called from
+ * any thread, and in a signal handler too; but the first start there may wait for a dlopen that it interrupted. */
+
+/* On. `mean`: bytes from one sample to the next, on average; 0: as the option profile_rate says, 512 KiB. Returns 0; ENOMEM; or
+ * EBUSY: there are samples of this process already, drawn with another mean, and both cannot be counted together. */
+int polder_profile_start(size_t mean) POLDER_NOEXCEPT;
+
+/* Off. Samples that live still are followed to their free, and can be written. Returns 0. */
+int polder_profile_stop(void) POLDER_NOEXCEPT;
+
+enum polder_profile {
+  POLDER_PROFILE_BLOCKS, /* what lives, and what was allocated, by stacks */
+  POLDER_PROFILE_WASTE /* free memory that cannot be used because of a block that lives beside it, by the block's stack */
+};
+
+/* Writes it as pprof and `./polder profile` read it ("heap_v2"). `what`: enum polder_profile. Returns 0; errno of the write; EINVAL: there
+ * is no such kind; ENODATA: it was never on. */
+int polder_profile_write(int fd, int what) POLDER_NOEXCEPT;
+
 /* ---- what it found ------------------------------------------------------------------------------------------------ */
 
 enum polder_background {

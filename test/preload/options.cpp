@@ -46,6 +46,9 @@ int main(int argc, char** argv) {
       {"limit=lots", {"limit", "lots"}},
       {"targe=1M", {"targe", "target"}},
       {"cgroup=2", {"cgroup", "0 or 1"}},
+      {"profil=x", {"profil", "profile"}},
+      {"profile_rate=0", {"profile_rate", "1024G"}},
+      {"profile_signal=USR2", {"USR2", "1 to 64"}},
       {"timelin=x", {"timelin", "timeline"}},
       {"timeline_events=0", {"timeline_events", "100000000"}},
       {"timeline_at_least=1ms", {"timeline_at_least", "nanoseconds"}},
@@ -113,6 +116,13 @@ int main(int argc, char** argv) {
   tally.check(
       recorded.exited(0) && recorded.out == "ran\n" && recorded.err.empty() && beginning == std::string("POLDERTL"),
       "timeline=FILE must write it in silence", recorded);
+  // Of the heaps without a profile, and of the one that has it. As `profile.by_signal` sees, files are written in silence.
+  const auto unprofiled = with("profile=/no/where");
+  tally.check(unprofiled.exited(0) && unprofiled.out == "ran\n" &&
+                  unprofiled.err.find(library.find("/libpolder.so") != std::string::npos
+                                          ? "/no/where"
+                                          : "this heap has none") != std::string::npos,
+              "a profile that cannot be written must be told, and the program must go on", unprofiled);
   const auto nowhere = with("timeline=/no/where");
   tally.check(nowhere.exited(0) && nowhere.out == "ran\n" && preload::lines_of(nowhere.err).size() == 1 &&
                   nowhere.err.find("/no/where") != std::string::npos,

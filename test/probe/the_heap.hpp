@@ -15,6 +15,9 @@ POLDER_OF_THE_HEAP(set_limit);
 POLDER_OF_THE_HEAP(set_target);
 POLDER_OF_THE_HEAP(on_limit);
 POLDER_OF_THE_HEAP(on_target);
+POLDER_OF_THE_HEAP(profile_start);
+POLDER_OF_THE_HEAP(profile_stop);
+POLDER_OF_THE_HEAP(profile_write);
 #undef POLDER_OF_THE_HEAP
 
 inline polder_statistics statistics() {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include <polder/base/bits.hpp>
 #include <polder/base/config.hpp>
 #include <polder/heap/tunable.hpp>
 
@@ -36,6 +37,10 @@ struct options {
   std::uint32_t guard_rate = 1000;  // where hardened, one block in so many lies between guard pages; 0: none
   bool verbose = false;             // one line at start with the effective options
   bool stats = false;               // statistics at exit
+  std::array<char, longest_file + 1> profile =
+      {};                                // the files of a heap profile, without their endings; empty: none
+  std::size_t profile_rate = 512 * KiB;  // bytes from one sample to the next, on average
+  std::uint32_t profile_signal = 0;      // that turns it on and off; 0: it is on from the start
   std::array<char, longest_file + 1> timeline = {};     // the file of slow paths, ended by zeros; empty: none
   std::uint32_t timeline_events = 100'000;              // a thread
   std::uint64_t timeline_at_least = 0;                  // nanoseconds; shorter ones are only counted

@@ -88,6 +88,20 @@ bool read_guard_rate(text value, options& o) {
   return true;
 }
 
+bool read_profile_rate(text value, options& o) {
+  std::size_t n = 0;
+  if (!read_size(value, n) || n == 0 || n > 1024 * GiB) return false;
+  o.profile_rate = n;
+  return true;
+}
+
+bool read_signal(text value, options& o) {
+  std::uint64_t n = 0;
+  if (!read_number(value, n) || n > 64) return false;
+  o.profile_signal = std::uint32_t(n);
+  return true;
+}
+
 bool read_file(text value, std::array<char, longest_file + 1>& into) {
   if (value.size() > longest_file) return false;
   into = {};
@@ -163,7 +177,7 @@ bool read_tunable(text value, const tunable& t, std::uint64_t& into) {
 }  // namespace
 
 // clang-format off
-constinit const option_key option_keys[18] = {
+constinit const option_key option_keys[21] = {
     {"arena_size", size_form,
      [](text v, options& o) noexcept { return read_size(v, o.arena_size); },
      [](out& to, const options& o) noexcept { write_size(to, o.arena_size); }},
@@ -209,6 +223,15 @@ constinit const option_key option_keys[18] = {
     {"stats", switch_form,
      [](text v, options& o) noexcept { return read_switch(v, o.stats); },
      [](out& to, const options& o) noexcept { to << unsigned(o.stats); }},
+    {"profile", "a file's name, 200 letters at most",
+     [](text v, options& o) noexcept { return read_file(v, o.profile); },
+     [](out& to, const options& o) noexcept { to << o.profile.data(); }},
+    {"profile_rate", "a number of bytes, 1 to 1024G",
+     [](text v, options& o) noexcept { return read_profile_rate(v, o); },
+     [](out& to, const options& o) noexcept { write_size(to, o.profile_rate); }},
+    {"profile_signal", "a signal's number, 1 to 64; 0: none",
+     [](text v, options& o) noexcept { return read_signal(v, o); },
+     [](out& to, const options& o) noexcept { to << o.profile_signal; }},
     {"timeline", "a file's name, 200 letters at most",
      [](text v, options& o) noexcept { return read_file(v, o.timeline); },
      [](out& to, const options& o) noexcept { to << o.timeline.data(); }},

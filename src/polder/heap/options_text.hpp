@@ -20,7 +20,7 @@ struct option_key {
 };
 
 // One for each field of `options`, in their order.
-extern const option_key option_keys[18];
+extern const option_key option_keys[21];
 
 struct option_error {
   enum what { none, unknown_key, bad_value } what = none;

@@ -30,6 +30,7 @@ TEST(options_text, every_key) {
   const options o = read(
       "arena_size=3G,page_size=64K,decay_ms=0,release=free,thp=madvise,numa=on,limit=200M,target=3K,cgroup=0,"
       "populate=0,background=0,hardened=1,guard_rate=7,verbose=1,stats=1,"
+      "profile=/tmp/p,profile_rate=4K,profile_signal=12,"
       "timeline=/tmp/a file,timeline_events=7,timeline_at_least=1000");
   EXPECT_EQ(o.arena_size, 3 * GiB);
   EXPECT_EQ(o.page_size, 64 * KiB);
@@ -46,6 +47,9 @@ TEST(options_text, every_key) {
   EXPECT_EQ(o.guard_rate, 7u);
   EXPECT_TRUE(o.verbose);
   EXPECT_TRUE(o.stats);
+  EXPECT_STREQ("/tmp/p", o.profile.data());
+  EXPECT_EQ(o.profile_rate, 4 * KiB);
+  EXPECT_EQ(o.profile_signal, 12u);
   EXPECT_STREQ("/tmp/a file", o.timeline.data());
   EXPECT_EQ(o.timeline_events, 7u);
   EXPECT_EQ(o.timeline_at_least, 1000u);
@@ -61,7 +65,7 @@ TEST(options_text, blanks_case_of_suffixes_and_order) {
 TEST(options_text, what_is_written_reads_back) {
   for (const char* text : {"", "arena_size=1000,decay_ms=4294967295", "release=free,thp=on,numa=on,stats=1",
                            "thp=large", "page_size=1M", "hardened=1,guard_rate=0", "limit=3G,target=1000,cgroup=0",
-                           "timeline=a,timeline_at_least=5"}) {
+                           "profile=p,profile_rate=1,profile_signal=64", "timeline=a,timeline_at_least=5"}) {
     const options before = read(text);
     os::line_text written;
     write_options(written, before);
@@ -107,6 +111,9 @@ TEST(options_text, a_bad_value_says_what_it_takes) {
                            "stats=01",
                            "hardened=on",
                            "guard_rate=1000000001",
+                           "profile_rate=0",
+                           "profile_rate=1025G",
+                           "profile_signal=65",
                            "timeline_events=0",
                            "timeline_events=100000001",
                            "timeline_at_least=1us"})

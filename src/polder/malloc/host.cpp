@@ -4,6 +4,7 @@
 #include <polder/heap/options_text.hpp>
 #include <polder/malloc/fault_report.hpp>
 #include <polder/malloc/instance.hpp>
+#include <polder/malloc/profile.hpp>
 #include <polder/malloc/report.hpp>
 #include <polder/os/environ.hpp>
 #include <polder/os/print.hpp>
@@ -54,11 +55,13 @@ void after_fork_in_child() { instance.after_fork_child(); }
 [[gnu::constructor]] void at_start() {
   // So that a mistake in the options shows, and the fork handlers are there, before the program begins.
   instance.deallocate(instance.allocate(1));
+  begin_profile();
 }
 
 [[gnu::destructor]] void at_exit() {
   const heap::options& o = instance.effective_options();
   if (o.hardened) instance.trim(0);  // what was written to freed blocks shows now or never
+  end_profile();
   if (o.stats) print_statistics();
 }
 
