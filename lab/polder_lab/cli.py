@@ -21,6 +21,7 @@ COMMANDS = {
     "explain": "catalogue:explain",
     "mistakes": "mistakes:mistakes",
     "peers": "peers:peers",
+    "profile": "profile:profile",
     "trace": "trace:trace",
     "timeline": "timeline:timeline",
 }

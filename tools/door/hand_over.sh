@@ -3,7 +3,7 @@
 hand_over() {
   case "$1 ${2-}" in
     "figure thesis-3."* | "figure thesis-4.3"*) need_build release polder_heaps polder-registry polder-bench ;;  # recorded here
-    "figure "* | "bench report" | "timeline "*) ;;  # read records alone
+    "figure "* | "bench report" | "profile "* | "timeline "*) ;;  # read records alone
     conform\ *) need_build release polder_heaps polder-registry polder-probe ;;
     mistakes\ *) need_build release polder_heaps polder-registry polder-mistakes ;;
     trace\ *)
