@@ -1,13 +1,17 @@
 #include <gtest/gtest.h>
 
 #include <barrier>
+#include <chrono>
 #include <cstring>
 #include <thread>
 #include <vector>
 
 #include <polder/heap/polder/served_test.hpp>
 #include <polder/mem/poisson.hpp>
+#include <polder/os/answered_test.hpp>
+#include <polder/os/forked_test.hpp>
 #include <polder/os/heavy_fence.hpp>
+#include <polder/os/lacks_test.hpp>
 
 namespace polder::heap {
 namespace {
@@ -184,6 +188,78 @@ TEST_F(sampling, threads_that_are_at_work_already_hear_of_it) {
   turn.arrive_and_wait();
   other.join();
   EXPECT_EQ(1u, all().drawn_blocks);
+}
+
+TEST_F(sampling, one_that_is_inside_each_time_hears_in_a_later_step) {
+  options o = served::usual;
+  o.decay_ms = 2;
+  served busy(o);
+  std::barrier turn(2);
+  lab* others = nullptr;
+  std::thread other = busy.thread([&] {
+    busy.free(busy.allocate(64));
+    others = &busy.own();
+    turn.arrive_and_wait();
+    turn.arrive_and_wait();
+    while (!others->watched) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      std::vector<void*> some;
+      for (int i = 0; i != 100; ++i) some.push_back(busy.allocate(1000));
+      for (void* p : some) busy.free(p);
+    }
+    busy.free(busy.allocate(64));
+  });
+  turn.arrive_and_wait();
+  ASSERT_TRUE(others->door.enter(0));
+  ASSERT_EQ(profiling::done, busy.heap.start_profile(every_byte));
+  EXPECT_FALSE(others->watched);
+  others->door.exit();
+  turn.arrive_and_wait();
+  other.join();
+  EXPECT_TRUE(others->watched);
+}
+
+TEST_F(sampling, frees_without_a_lab_and_past_the_threads_end_are_noticed) {
+  start();
+  void* const small = s.allocate(64);
+  void* const large = s.allocate(MiB);
+  void* const huge = s.allocate(40 * MiB);
+  s.in_a_thread([&] {
+    test_host::gone = true;
+    void* const own = s.allocate(100);
+    EXPECT_EQ(4u, live());
+    for (void* p : {small, large, huge, own}) s.free(p);
+  });
+  EXPECT_EQ(0u, live());
+}
+
+TEST_F(sampling, without_memory_it_does_not_begin) {
+  if (const char* why = os::lacks_filters()) GTEST_SKIP() << why;
+  EXPECT_EQ(os::fine, os::forked([this] {
+              void* const p = s.allocate(64);
+              if (!os::answer(SYS_mmap, ENOMEM)) return 1;
+              if (s.heap.start_profile(1) != profiling::no_memory) return 2;
+              s.free(p);
+              return s.heap.profile() == nullptr && s.allocate(64) != nullptr ? 0 : 3;
+            }));
+}
+
+TEST_F(sampling, samples_for_which_there_is_no_room_are_counted) {
+  start();
+  const auto lost = [this] { return s.heap.profile()->lost.load(order::relaxed); };
+  void* mapped = s.heap.reallocate(s.allocate(64), 2 * MiB);
+  std::vector<void*> held;
+  while (lost() < 1000) held.push_back(s.allocate(64));
+  EXPECT_GT(held.size(), 60'000u);
+  EXPECT_EQ(held.size() + 1 - lost(), live());
+  // One that moves while there is no room for it where it comes to lie.
+  std::uint64_t before = live();
+  for (std::size_t n = 3 * MiB; live() == before && n < GiB; n += n / 2) mapped = s.heap.reallocate(mapped, n);
+  EXPECT_EQ(before - 1, live());
+  s.free(mapped);
+  for (void* p : held) s.free(p);
+  EXPECT_EQ(0u, live());
+  EXPECT_EQ(0u, all().live_bytes);
 }
 
 TEST_F(sampling, one_mean_for_all_of_its_samples) {
