@@ -140,6 +140,8 @@ inline std::vector<script> scripts() {
   for (unsigned partial = 1; partial != 5; ++partial) all.push_back({rows + std::string(partial, 's'), 30'000});
   for (unsigned more = 3; more != 9; ++more) all.push_back({rows + "ssss" + std::string(more, 'f') + "f", 30'000});
   for (unsigned more = 0; more != 7; ++more) all.push_back({rows + "ssss" + std::string(more, 'a') + "a", 30'000});
+  // The fast paths: several blocks to a page, so that the next is there already; one that was just freed; and its free.
+  for (const char* steps : {"aaa", "aafa", "aaf"}) all.push_back({steps, 500});
   all.push_back({"aaz", 2'000});
   all.push_back({"aaar", 2'000});
   all.push_back({"a", 100'000});
