@@ -15,6 +15,7 @@
 #include "../probe/opaque.hpp"
 #include "../probe/random.hpp"
 #include "../probe/stamp.hpp"
+#include "measured.hpp"
 
 namespace polder::progress {
 
@@ -29,7 +30,7 @@ inline std::int64_t nanoseconds(clockid_t clock) {
   return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-// The longest operation so far, of all threads: a figure to print.
+// The longest so far, of all threads: a figure to print.
 class longest {
  public:
   void see(std::int64_t ns) {
@@ -42,6 +43,9 @@ class longest {
  private:
   std::atomic<std::int64_t> ns_{0};
 };
+struct durations {
+  longest wall[kinds], cpu[kinds];
+};
 
 // What one thread has done: read by others while it works.
 struct alignas(128) tally {
@@ -49,6 +53,11 @@ struct alignas(128) tally {
   std::atomic<std::uint64_t> interruptions;  // so that a measured time that contains one is not counted
   void add(kind k) { done[unsigned(k)].fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t of(kind k) const { return done[unsigned(k)].load(std::memory_order_relaxed); }
+  std::uint64_t of_all() const {
+    std::uint64_t all = 0;
+    for (unsigned k = 0; k != kinds; ++k) all += of(kind(k));
+    return all;
+  }
 };
 
 // A place where threads leave blocks for each other.
@@ -71,8 +80,8 @@ class worker {
   struct appetite {
     std::size_t small = 32'000, large = 40'000'000;
   };
-  worker(market& m, tally& t, std::uint64_t seed, longest& wall, longest& cpu, appetite a)
-      : market_(m), tally_(t), random_(seed), wall_(wall), cpu_(cpu), appetite_(a) {}
+  worker(market& m, tally& t, std::uint64_t seed, durations& took, appetite a)
+      : market_(m), tally_(t), random_(seed), took_(took), appetite_(a) {}
 
   // Whether the thread is in an operation of the heap, as its own signal handler may ask.
   bool inside() const { return inside_; }
@@ -138,8 +147,8 @@ class worker {
     const std::int64_t wall_ns = nanoseconds(CLOCK_MONOTONIC) - wall;
     const std::int64_t cpu_ns = with_cpu ? nanoseconds(CLOCK_THREAD_CPUTIME_ID) - cpu : 0;
     if (interruptions == tally_.interruptions.load(std::memory_order_relaxed)) {
-      wall_.see(wall_ns);
-      cpu_.see(cpu_ns);
+      took_.wall[unsigned(k)].see(wall_ns);
+      took_.cpu[unsigned(k)].see(cpu_ns);
     }
     tally_.add(k);
   }
@@ -172,8 +181,7 @@ class worker {
   market& market_;
   tally& tally_;
   probe::random random_;
-  longest& wall_;
-  longest& cpu_;
+  durations& took_;
   appetite appetite_;
   unsigned operations_ = 0;
   volatile bool inside_ = false;

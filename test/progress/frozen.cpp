@@ -1,7 +1,7 @@
 // A thread that stops, at whatever instruction, keeps nobody waiting. Of 32 threads one after the other is stopped by a signal
 // whose handler parks it, and goes on only when each of the others has done one more operation of every kind: malloc,
 // free, free of another's block, realloc, a large block, malloc_trim. Who waited for a thread that is stopped would wait for
-// ever, and the time limit says who it is. How long an operation took is printed, and held against nothing: 32 threads have
+// ever, and the time limit says who it is. How long an operation took is told, and held against nothing: 32 threads have
 // two processors.
 //   frozen [FREEZES] [SEED]
 #include <linux/futex.h>
@@ -29,7 +29,7 @@ void wake_all(std::atomic<std::uint32_t>& word) {
 }
 
 market blocks;
-longest wall, cpu;
+durations took;
 tally tallies[threads];
 std::atomic<bool> enough{false};
 std::atomic<std::uint32_t> round_of[threads];  // the last round in which the thread has done its part
@@ -67,7 +67,7 @@ std::uint64_t seed;
 // Those that are free to run do; the others sleep until there is a round in which they have no part yet.
 void* work(void* number) {
   const auto n = std::size_t(reinterpret_cast<std::uintptr_t>(number));
-  worker w(blocks, tallies[n], seed + n, wall, cpu, {});
+  worker w(blocks, tallies[n], seed + n, took, {});
   me = &w;
   my_number = int(n);
   my_tally = &tallies[n];
@@ -164,10 +164,9 @@ int main(int argc, char** argv) {
   std::uint64_t done[kinds] = {};
   for (const tally& t : tallies)
     for (unsigned k = 0; k != kinds; ++k) done[k] += t.of(kind(k));
-  for (unsigned k = 0; k != kinds; ++k) probe::say("%12lu of %s", (unsigned long)done[k], kind_names[k]);
-  probe::say(
-      "%ld freezes, %lu of them inside the heap; the longest operation of a thread that was not stopped: %.1f ms, "
-      "%.1f ms on the processor",
-      freezes, (unsigned long)inside.load(), wall.milliseconds(), cpu.milliseconds());
+  for (unsigned k = 0; k != kinds; ++k)
+    tell(R"("test": "frozen", "operation": "%s", "done": %lu, "clock_ms": %.2f, "processor_ms": %.2f)",
+         kind_names[k], (unsigned long)done[k], took.wall[k].milliseconds(), took.cpu[k].milliseconds());
+  tell(R"("test": "frozen", "freezes": %ld, "inside": %lu)", freezes, (unsigned long)inside.load());
   return 0;
 }

@@ -33,7 +33,7 @@ constexpr long in_hand_kib = 400, bound_kib = 2 * 27 * 64 + 2 * in_hand_kib;
 constexpr worker::appetite modest{.small = 2'000, .large = 400'000};
 
 market blocks;
-longest wall, cpu;
+durations took;
 tally tallies[living + dying];
 std::atomic<bool> enough{false};
 std::atomic<long> inside{0}, outside{0};
@@ -61,7 +61,7 @@ void die(int) {
 
 void* work_till_killed(void* fate) {
   my_fate = static_cast<mortal*>(fate);
-  me = new (my_fate->place) worker(blocks, tallies[living + my_fate->number], my_fate->seed, wall, cpu, modest);
+  me = new (my_fate->place) worker(blocks, tallies[living + my_fate->number], my_fate->seed, took, modest);
   my_fate->id.store(pid_t(::syscall(SYS_gettid)));
   if (by_cancel) ::pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, nullptr);
   for (;;) me->step();
@@ -69,7 +69,7 @@ void* work_till_killed(void* fate) {
 
 void* work(void* number) {
   const auto n = std::size_t(reinterpret_cast<std::uintptr_t>(number));
-  worker w(blocks, tallies[n], seed + n, wall, cpu, modest);
+  worker w(blocks, tallies[n], seed + n, took, modest);
   while (!enough.load(std::memory_order_relaxed)) w.step();
   w.free_all();
   return nullptr;
@@ -117,9 +117,8 @@ void live_and_die(long deaths) {
   for (int i = 0; i != dying; ++i) begin(i);
   for (long n = 0; n != deaths; ++n) end(int(n % dying)), begin(int(n % dying));
   for (int i = 0; i != dying; ++i) end(i);
-  std::uint64_t done[kinds] = {}, went_on[kinds] = {};
-  for (int i = 0; i != living + dying; ++i)
-    for (unsigned k = 0; k != kinds; ++k) done[k] += tallies[i].of(kind(k));
+  std::uint64_t done = 0, went_on[kinds] = {};
+  for (const tally& t : tallies) done += t.of_all();
   // All of the living still do everything.
   for (int i = 0; i != living; ++i)
     for (unsigned k = 0; k != kinds; ++k) {
@@ -132,11 +131,9 @@ void live_and_die(long deaths) {
   const long untrimmed = probe::resident_kib() - before;
   ::malloc_trim(0);
   const long stranded = probe::resident_kib() - before;
-  for (unsigned k = 0; k != kinds; ++k) probe::say("%12lu of %s", (unsigned long)done[k], kind_names[k]);
-  probe::say(
-      "%ld deaths inside the heap, %ld outside; %ld KiB resident more than before, %ld after malloc_trim: %ld KiB "
-      "a death inside",
-      inside.load(), outside.load(), untrimmed, stranded, stranded / (inside.load() + 1));
+  tell(
+      R"("test": "killed", "way": "%s", "inside": %ld, "outside": %ld, "operations": %lu, "untrimmed_kib": %ld, "stranded_kib": %ld)",
+      by_cancel ? "cancel" : "exit", inside.load(), outside.load(), (unsigned long)done, untrimmed, stranded);
   probe::expect(stranded < 8192 + inside.load() * bound_kib + outside.load() * in_hand_kib,
                 "more than %ld KiB a death inside, and %ld outside", bound_kib, in_hand_kib);
 }

@@ -23,7 +23,8 @@ constexpr int ordinary = 4, preferred = 2;
 constexpr std::int64_t patience_ns = 900'000'000;
 
 market blocks;
-longest wall, cpu, turn;
+durations took;
+longest turn;
 tally tallies[ordinary + preferred];
 std::atomic<bool> enough{false};
 std::uint64_t seed;
@@ -31,7 +32,7 @@ long wakes;
 
 void* work(void* number) {
   const auto n = std::size_t(reinterpret_cast<std::uintptr_t>(number));
-  worker w(blocks, tallies[n], seed + n, wall, cpu, {});
+  worker w(blocks, tallies[n], seed + n, took, {});
   while (!enough.load(std::memory_order_relaxed)) w.step();
   w.free_all();
   return nullptr;
@@ -41,16 +42,16 @@ void* wake_and_work(void* number) {
   const auto n = std::size_t(reinterpret_cast<std::uintptr_t>(number));
   const sched_param first{.sched_priority = 10};
   probe::expect(::sched_setscheduler(0, SCHED_FIFO, &first) == 0, "sched_setscheduler: %s", std::strerror(errno));
-  worker w(blocks, tallies[n], seed + n, wall, cpu, {});
+  worker w(blocks, tallies[n], seed + n, took, {});
   probe::random random(seed * 31 + n);
   for (long i = 0; i != wakes; ++i) {
     ::usleep(unsigned(50 + random.below(500)));
     const std::int64_t before = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
     w.each_kind_once();
-    const std::int64_t took = nanoseconds(CLOCK_THREAD_CPUTIME_ID) - before;
-    turn.see(took);
-    probe::expect(took < patience_ns, "a preferred thread was %.0f ms at it: it waits for an ordinary one",
-                  double(took) * 1e-6);
+    const std::int64_t on_it = nanoseconds(CLOCK_THREAD_CPUTIME_ID) - before;
+    turn.see(on_it);
+    probe::expect(on_it < patience_ns, "a preferred thread was %.0f ms at it: it waits for an ordinary one",
+                  double(on_it) * 1e-6);
   }
   w.free_all();
   return nullptr;
@@ -84,12 +85,8 @@ int main(int argc, char** argv) {
   for (int i = 0; i != ordinary; ++i) ::pthread_join(crew[i], nullptr);
   blocks.clear();
   std::uint64_t done = 0;
-  for (int i = 0; i != ordinary; ++i)
-    for (unsigned k = 0; k != kinds; ++k) done += tallies[i].of(kind(k));
-  probe::say(
-      "%d preferred threads woke %ld times each beside %lu operations of ordinary ones; at most %.1f ms on the "
-      "processor "
-      "at a time",
-      preferred, wakes, (unsigned long)done, turn.milliseconds());
+  for (int i = 0; i != ordinary; ++i) done += tallies[i].of_all();
+  tell(R"("test": "priorities", "preferred": %d, "wakes": %ld, "operations": %lu, "processor_ms": %.2f)", preferred,
+       wakes, (unsigned long)done, turn.milliseconds());
   return 0;
 }

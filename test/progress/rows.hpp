@@ -26,6 +26,22 @@ inline constexpr int most_blocks = 64;
 struct script {
   std::string steps;
   std::size_t size;
+
+  // What is under test, by the name that it has in the table.
+  const char* operation() const {
+    if (steps.front() == 'd') return "past the thread's exit";
+    if (steps.back() == 't') return "malloc_trim";
+    if (size > 32 << 20) return "huge";
+    if (size > 32 << 10) return "large";
+    switch (steps.back()) {
+      case 'a': return "malloc";
+      case 'z': return "calloc";
+      case 'm': return "memalign";
+      case 'r':
+      case 'h': return "realloc";
+      default: return steps.find_first_of("nx") != std::string::npos ? "free of another's" : "free";
+    }
+  }
 };
 
 class row_of_blocks {

@@ -20,7 +20,7 @@ constexpr int workers = 2;
 constexpr long period_ns = 200'000;
 
 market blocks;
-longest wall, cpu;
+durations took;
 tally tallies[workers];
 std::atomic<bool> enough{false};
 std::atomic<long> handled{0}, inside{0};
@@ -60,7 +60,7 @@ bool on_workers;
 
 void* work(void* number) {
   const auto n = std::size_t(reinterpret_cast<std::uintptr_t>(number));
-  worker w(blocks, tallies[n], seed + n, wall, cpu, {});
+  worker w(blocks, tallies[n], seed + n, took, {});
   me = &w;
   timer_t timer{};
   if (on_workers) timer = start_timer(pid_t(::syscall(SYS_gettid)));
@@ -98,10 +98,9 @@ int main(int argc, char** argv) {
   for (pthread_t t : crew) ::pthread_join(t, nullptr);
   blocks.clear();
   std::uint64_t done = 0;
-  for (const tally& t : tallies)
-    for (unsigned k = 0; k != kinds; ++k) done += t.of(kind(k));
-  probe::say("%ld handlers, %ld of them in the middle of an operation, and %lu operations", handled.load(),
-             inside.load(), (unsigned long)done);
+  for (const tally& t : tallies) done += t.of_all();
+  tell(R"("test": "signals", "way": "%s", "handlers": %ld, "inside": %ld, "operations": %lu)", where,
+       handled.load(), inside.load(), (unsigned long)done);
   probe::expect(!on_workers || inside.load() > 0, "no signal arrived in the middle of an operation");
   return 0;
 }

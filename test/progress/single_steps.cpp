@@ -31,6 +31,7 @@
 
 #include "../probe/expect.hpp"
 #include "../probe/resident.hpp"
+#include "measured.hpp"
 #include "rows.hpp"
 
 using namespace polder;
@@ -190,19 +191,21 @@ struct moment {
   unsigned time = 0;
 };
 
-// Nothing here allocates once the first process is made: all of them begin as the same image of this one.
+// Nothing here allocates while a script is at it: all its processes begin as the same image of this one.
 class stepper {
  public:
   explicit stepper(way how) : how_(how) { todo.reserve(1 << 20); }
 
   std::size_t one_in = 1, seed = 0;  // which of the instructions
   std::vector<moment> todo;          // those of the operation
+  std::size_t length = 0;            // how many of them are the heap's own
   std::size_t met = 0;               // how many of them it was interrupted at
   std::size_t failed = 0;
 
   // Each run of the operation in a process of its own, or all in one.
   void run() {
     todo.clear();
+    length = 0;
     ++script_;
     recording_ = true;
     one_run();
@@ -222,6 +225,10 @@ class stepper {
   static bool in_a_copy(unsigned long at) {
     static const unsigned long c_library = base_of(reinterpret_cast<const void*>(&::getpid));
     return base_of(reinterpret_cast<const void*>(at)) == c_library;
+  }
+  static bool in_the_heap(unsigned long at) {
+    static const unsigned long heap = base_of(::dlsym(RTLD_DEFAULT, "malloc"));
+    return base_of(reinterpret_cast<const void*>(at)) == heap;
   }
   static unsigned long base_of(const void* at) {
     Dl_info where = {};
@@ -310,6 +317,7 @@ class stepper {
         }
       probe::expect(todo.size() != todo.capacity(), "the operation has too many instructions");
       if (!same && (time <= 4 || !in_a_copy(rip))) todo.push_back({rip, time});
+      length += !same && in_the_heap(rip);
       ::ptrace(PTRACE_SINGLESTEP, who, nullptr, nullptr);
       int status = 0;
       ::waitpid(who, &status, __WALL);
@@ -369,6 +377,35 @@ class stepper {
   std::size_t next_ = 0, script_ = 0;
 };
 
+// What was found out about the scripts of one operation: in how many instructions the heap does it, where nobody
+// interrupts it; at how many different ones, of all that it comes to, it could be interrupted; how often it was.
+struct finding {
+  const char* operation = nullptr;
+  std::size_t fewest = ~std::size_t{0}, most = 0, met = 0;
+  std::vector<unsigned long> places = {};
+
+  void add(const stepper& it, std::size_t met_before) {
+    fewest = std::min(fewest, it.length);
+    most = std::max(most, it.length);
+    met += it.met - met_before;
+    for (const moment& m : it.todo) places.push_back(m.at);
+  }
+  void tell_of(const std::string& way) {
+    std::sort(places.begin(), places.end());
+    const auto different = std::unique(places.begin(), places.end()) - places.begin();
+    tell(
+        R"("test": "steps", "way": "%s", "operation": "%s", "fewest": %zu, "most": %zu, "places": %td, "met": %zu)",
+        way.c_str(), operation, fewest, most, different, met);
+  }
+};
+
+finding& about(std::vector<finding>& all, const char* operation) {
+  for (finding& f : all)
+    if (std::strcmp(f.operation, operation) == 0) return f;
+  all.push_back({.operation = operation});
+  return all.back();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -390,8 +427,7 @@ int main(int argc, char** argv) {
   it.seed = argc > 4 ? std::strtoul(argv[4], nullptr, 10) : std::size_t(::time(nullptr));
   probe::expect(it.one_in != 0, "one in none");
   probe::say("one in %zu instructions, seed %zu", it.one_in, it.seed);
-  std::vector<unsigned long> places;
-  places.reserve(1 << 22);
+  std::vector<finding> findings;
   int run = 0;
   for (const script& s : all) {
     const bool one = s.steps + "." + std::to_string(s.size) == which;
@@ -400,15 +436,14 @@ int main(int argc, char** argv) {
     if (mode == "exits" && s.size >= 1 << 20 && s.steps.find_first_of("rh") != std::string::npos) continue;
     ++run;
     under_test = &s;
+    const std::size_t met = it.met;
     it.run();
-    for (const moment& m : it.todo) places.push_back(m.at);
+    about(findings, s.operation()).add(it, met);
     if (one)
       for (const moment& m : it.todo) probe::say("at %#lx, time %u", m.at, m.time);
   }
-  std::sort(places.begin(), places.end());
-  const auto different = std::unique(places.begin(), places.end()) - places.begin();
   probe::expect(run != 0, "no such script: %s", which.c_str());
-  probe::say("%d scripts, interrupted %zu times at %td different instructions; %zu failures", run, it.met,
-             different, it.failed);
+  for (finding& f : findings) f.tell_of(mode);
+  probe::say("%d scripts, interrupted %zu times; %zu failures", run, it.met, it.failed);
   return it.failed == 0 && it.met != 0 ? 0 : 1;
 }
