@@ -1,4 +1,4 @@
-// Requirement 12: a producer ends while its blocks are under way; the consumer, which never allocates, frees them.
+// Requirements 11 and 12: a producer ends while its blocks are under way; the consumer, which never allocates, frees them.
 // Whatever the producers' heaps kept must serve their successors: 200 producers of 8 MB each, at most 24 MB resident.
 #include <unistd.h>
 #include <cstdlib>

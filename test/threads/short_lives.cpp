@@ -1,4 +1,4 @@
-// Requirement 12: many short threads leave nothing behind.
+// Requirement 12, and 11 where they hand over: many short threads leave nothing behind.
 //   short_lives keep-nothing [threads]   each thread frees all it allocated
 //   short_lives hand-over [threads]      each thread ends while its blocks live; its successors' creators free them
 // After half of the threads the other half must add no more than 2 MB.
