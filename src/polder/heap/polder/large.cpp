@@ -113,6 +113,8 @@ void* core::try_in_place(const void* p, std::size_t n) noexcept {
                          : left::dirty;
     static_cast<void>(grains_.give(behind, rest, how));
   } else if (wanted > run.grains) {
+    // To be copied into a mapping now costs less than when it is larger, and after that nothing.
+    if (n >= mapped_growth && run.grains < mem::grains_for(mapped_growth)) return nullptr;
     bool zero;
     if (!grains_.extend(g, run.grains, unsigned(wanted) - run.grains, zero)) return nullptr;
     run.grains = std::uint32_t(wanted);
