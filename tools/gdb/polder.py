@@ -177,7 +177,7 @@ class Heap:
     # ---- statistics
 
     def statistics(self):
-        """As core::read_statistics has them (heap/polder/returning.cpp)."""
+        """As core::read_statistics has them (heap/polder/statistics.cpp)."""
         found = dict.fromkeys(("allocated", "active", "large", "spans", "labs", "threads", "refills", "remote_frees", "posts"), 0)
         for chunk in self.chunks():
             for i, word in enumerate(self.words_of(chunk * GRAINS_A_CHUNK, GRAINS_A_CHUNK)):
