@@ -18,10 +18,12 @@ using namespace polder::probe;
 namespace {
 
 void* block_of_another;
+void* freed_of_another;
 pthread_barrier_t allocated;
 
 void* another(void*) {
   block_of_another = opaque(std::malloc(100));
+  freed_of_another = opaque(std::malloc(300));
   ::pthread_barrier_wait(&allocated);
   for (;;) ::pause();
 }
@@ -53,6 +55,7 @@ int main() {
   std::memset(live, 0xff, 100);
   std::memset(last, 0xff, 100);
   std::free(opaque(freed));
+  std::free(opaque(freed_of_another));  // which waits to go home
   static int no_block;
   tell("live", live);
   tell("freed", freed);

@@ -179,6 +179,7 @@ class Heap:
     def statistics(self):
         """As core::read_statistics has them (heap/polder/statistics.cpp)."""
         found = dict.fromkeys(("allocated", "active", "large", "spans", "labs", "threads", "refills", "remote_frees", "posts"), 0)
+        block_sizes = {}
         for chunk in self.chunks():
             for i, word in enumerate(self.words_of(chunk * GRAINS_A_CHUNK, GRAINS_A_CHUNK)):
                 grain, cls = chunk * GRAINS_A_CHUNK + i, word & CLASS_MASK
@@ -188,6 +189,7 @@ class Heap:
                         found[figure] += size
                 elif 0 < cls < CLASSES_END:
                     span = Span(self.spans[grain])
+                    block_sizes[cls] = span.block_size
                     found["allocated"] += span.blocks_used * span.block_size
                     found["active"] += GRAIN
                     found["spans"] += 1
@@ -195,13 +197,24 @@ class Heap:
             if user:
                 for figure in ("large", "allocated", "active"):
                     found[figure] += size
+        # Of what was freed elsewhere than its span lies, by class: what was sent, and what has come home.
+        waiting = {}
+        alone = self.core["sent_without_lab_"]
+        classes = range(1, alone.type.range()[1] + 1)
+        for cls in classes:
+            waiting[cls] = int(loaded(alone[cls]))
+            found["remote_frees"] += waiting[cls]
         found["labs"] = int(loaded(self.core["labs_"]))
         for number in range(1, found["labs"] + 1):
             lab = self.lab(number)
             word = int(loaded(lab["door"]["state_"]))
             found["threads"] += word & STATE_MASK in (RUNNING, CLAIMED)
-            for figure in ("refills", "remote_frees", "posts"):
+            for figure in ("refills", "posts"):
                 found[figure] += int(lab[figure])
+            for cls in classes:
+                waiting[cls] += int(lab["sent"][cls]) - int(lab["home"][cls])
+                found["remote_frees"] += int(lab["sent"][cls])
+        found["allocated"] -= sum(waiting[cls] * size for cls, size in block_sizes.items())
         return found
 
 

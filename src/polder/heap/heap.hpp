@@ -250,8 +250,7 @@ class shared_heap {
       ++s.labs;
     }
     front_.add_to(s);
-    if (s.peak < s.resident) s.peak = s.resident;
-    return s;
+    return settled(s);
   }
 
   const options& effective_options() const noexcept { return options_; }

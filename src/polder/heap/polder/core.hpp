@@ -9,6 +9,7 @@
 // A member that takes a `lab&` may be called only by who is inside that LAB's door, or holds it (sync/lab_state.hpp).
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include <polder/heap/modes.hpp>
 #include <polder/heap/options.hpp>
@@ -68,7 +69,10 @@ class core {
 
   // Returns what can be returned at once: empties idle LABs, then the pools. `own` may be null. Bytes.
   std::size_t trim(lab* own) noexcept;
-  statistics read_statistics() const noexcept;
+  // of_classes: classes::count of them, the first of class 1; null: nobody asks.
+  statistics read_statistics(class_statistics* of_classes = nullptr) const noexcept;
+  // Of the LABs from number `first` on, as many as there are and as `into` has room for: how many.
+  std::uint32_t read_labs(mem::lab_number first, std::span<lab_statistics> into) const noexcept;
   modes read_modes() const noexcept;
 
   // ---- how much it may hold, in bytes; 0: no limit, and as target what the container leaves. True: it holds more, and had
@@ -236,12 +240,19 @@ class core {
   }
   bool has_something_to_give() const noexcept;
 
+  // ---- statistics
+  struct waiting_blocks;
+  template <class Visitor>
+  void for_each_use(Visitor& v) const noexcept;
+  void count_waiting(waiting_blocks& into) const noexcept;
+
 #if POLDER_CHECK_LEVEL >= 2
   // Blocks of its spans that are outside; the same in one.
   std::size_t validate(const lab& l) const noexcept;
   std::size_t validate(const mem::span& s) const noexcept;
   // Blocks on their way home from it, or to it.
   std::size_t validate_posts(const lab& l) const noexcept;
+  void validate_waiting(std::size_t blocks) const noexcept;
   std::uint32_t validate_idle() const noexcept;
   struct found {
     std::size_t grains = 0, spans = 0;  // that words tell of
@@ -300,6 +311,9 @@ class core {
   atomic<std::uint32_t> sweep_from_;                               // the LAB it looks at next
 
   atomic<std::uint64_t> relieved_;  // milliseconds: when everything was last given back on account of the target
+
+  // Blocks by class that were freed where no LAB could be had: written by who does so, read for statistics, relaxed.
+  atomic<std::uint64_t> sent_without_lab_[classes::count + 1]{};
 
   os::background_thread background_;  // tends the heap where nobody else does
 

@@ -30,7 +30,7 @@ POLDER_NOINLINE void core::reopen(lab& l, mem::span& s, std::uint32_t w) noexcep
 
 // A free that only adds to a list calls nothing. `swept` is about what lies in the outbox: whoever empties it sweeps.
 POLDER_ALWAYS_INLINE void core::free_remote(lab& l, std::uint32_t w, void* p) noexcept {
-  ++l.remote_frees;
+  ++l.sent[mem::word::cls(w)];
   const mem::lab_number owner = mem::word::owner(w);
   if (!l.out.has(owner)) [[unlikely]]
     return free_first(l, w, p);
@@ -42,7 +42,7 @@ POLDER_ALWAYS_INLINE void core::free_remote(lab& l, std::uint32_t w, void* p) no
 // Without the outbox, which writes into the blocks that it holds.
 void core::free_alone(lab& l, mem::grain g, std::uint32_t w, mem::block* b) noexcept {
   if (mem::word::owner(w) == l.number) return free_own(l, arena_.spans()[g], w, b);
-  ++l.remote_frees;
+  ++l.sent[mem::word::cls(w)];
   ++l.posts;
   post(mem::word::owner(w), b, b, classes::block_size[mem::word::cls(w)]);
 }
@@ -90,6 +90,7 @@ void core::deallocate_without_lab(void* p) noexcept {
   auto* const b = static_cast<mem::block*>(p);
   if (options_.hardened) __builtin_memset(p, 0, classes::block_size[mem::word::cls(w)]);
   links::set(b, nullptr, secret_);
+  sent_without_lab_[mem::word::cls(w)].fetch_add(1, order::relaxed);
   post(mem::word::owner(w), b, b, classes::block_size[mem::word::cls(w)]);
 }
 
@@ -131,10 +132,10 @@ POLDER_NOINLINE void core::post(mem::lab_number owner, mem::block* first, mem::b
 void core::post_to(mem::lab_number owner, mem::block* first, mem::block* last, std::uint32_t bytes,
                    chain& strays) noexcept {
   lab& o = lab_at(owner);
+  const std::uint64_t before = o.in_bytes.fetch_add(bytes, order::relaxed);
   o.in.push_list(first, last, [&](mem::block* b, mem::block* next) { links::set(b, next, secret_); });
   const auto pending = [&] { return !o.in.empty(); };
   const auto empty_it = [&] { drain_held(o, strays); };
-  const std::uint32_t before = o.in_bytes.fetch_add(bytes, order::relaxed);
   o.door.posted(pending, empty_it);
   const auto crosses = [=](unsigned patience) { return before >> patience != (before + bytes) >> patience; };
   if (heavy_fences_ && crosses(inbox_patience) && (crosses(patience_in_a_crowd) || !waits_for_a_processor(o))) {
@@ -162,10 +163,10 @@ void core::deliver(chain& strays) noexcept {
 
 // Takes everything out of a LAB's inbox. What is not (any more) in one of its spans goes to `strays`.
 void core::drain(lab& l, chain& strays) noexcept {
-  const std::uint32_t bytes = l.in_bytes.load(order::relaxed);
+  const std::uint64_t bytes = l.in_bytes.load(order::relaxed);
   const os::timeline::span told{os::timeline::kind::drain, l.number, bytes};
   os::probe::drain(l.number, bytes);
-  l.in_bytes.store(0, order::relaxed);
+  std::uint64_t brought = 0;  // bytes
   // Not read again for each block, between two of which memory is written.
   std::byte* const base = l.base;
   const std::size_t opened = l.arena_bytes;
@@ -178,10 +179,12 @@ void core::drain(lab& l, chain& strays) noexcept {
     const std::uintptr_t offset = address(b) - address(base);
     const mem::grain g = offset < opened ? mem::grain(offset >> mem::grain_shift) : arena_.find(address(b));
     const std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
+    brought += classes::block_size[mem::word::cls(w)];
     static_assert(classes::block_size[1] < mem::posted_block::least &&
                   classes::block_size[2] >= mem::posted_block::least);
     if (put_signposts && mem::word::cls(w) > 1) mem::follow_signposts(b, base, opened);
     if (mem::word::owner(w) == own) [[likely]] {
+      ++l.home[mem::word::cls(w)];
       free_own(l, arena_.spans()[g], w, b);
     } else {
       links::set(b, strays.first, secret);
@@ -189,6 +192,7 @@ void core::drain(lab& l, chain& strays) noexcept {
     }
     b = next;
   }
+  l.in_bytes.fetch_sub(brought, order::relaxed);
 }
 
 void core::drain_own(lab& l) noexcept {

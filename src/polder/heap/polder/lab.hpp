@@ -61,7 +61,10 @@ struct alignas(false_sharing_range) lab {
   outbox out;
   std::uint32_t beyond;          // allocations that the fast path did not serve
   mem::lab_number adopted_from;  // where it found a span to adopt last
-  std::uint64_t refills, remote_frees, posts;
+  std::uint64_t refills, posts;
+  // Blocks by class: freed here and another LAB's; come home to this one. What more was sent by all LABs than has come home to any
+  // waits in outboxes and inboxes.
+  std::uint64_t sent[classes::count + 1], home[classes::count + 1];
 
   // ---- where the heap is hardened
   mem::random random;
@@ -75,7 +78,11 @@ struct alignas(false_sharing_range) lab {
 
   // ---- what others write
   alignas(false_sharing_range) inbox<mem::block> in;
-  atomic<std::uint32_t> in_bytes;   // about what waits in it; a hint
+  // in_bytes — bytes on their way into it, or in it.
+  //   written by  who posts, before the post; who drains it, after, by as much as that brought
+  //   read by     posters, and who asks for statistics
+  //   order       relaxed: a figure, and each poster's own crossing of a threshold
+  atomic<std::uint64_t> in_bytes;
   atomic<std::uint32_t> next_idle;  // link in a stack of LABs without a thread
   // offered — of which classes here are partial spans, and no thread.
   //   written by  who has the LAB: before it becomes idle, when it is drained or adopted from, when a thread takes it

@@ -13,6 +13,7 @@
 #include <polder/mem/block.hpp>
 #include <polder/mem/signposts.hpp>
 #include <polder/mem/word.hpp>
+#include <polder/sync/atomic.hpp>
 
 namespace polder::heap {
 
@@ -79,6 +80,9 @@ class outbox {
   }
 
   bool empty() const { return used_ == 0; }
+
+  // What waits in it, as another thread happens to see it.
+  std::uint32_t bytes() const noexcept { return glimpse(held_); }
 
 #if POLDER_CHECK_LEVEL >= 2
   // Traps if a list is not what is noted of it. size_of(block) is its class's. How many blocks there are.

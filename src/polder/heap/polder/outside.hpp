@@ -9,20 +9,24 @@
 
 namespace polder::heap {
 
-// How many blocks of a span are out, as a thread that is not its owner sees it: what the owner writes meanwhile is read
-// as it comes, and a figure that cannot be is bounded by what can.
-inline std::size_t blocks_outside(const mem::span& s, unsigned cls) noexcept {
+constexpr std::uint32_t capacity(unsigned cls) { return classes::usable_bytes[cls] / classes::block_size[cls]; }
+
+// How many blocks of a span are out.
+inline std::uint32_t blocks_outside(const mem::span& s, std::uint32_t w) noexcept {
+  const std::uint32_t all = capacity(mem::word::cls(w));
+  if (mem::word::is_full(w)) return all;
   const std::uint32_t used = glimpse(s.used);
   const std::uint32_t hot = glimpse(s.state) == mem::span_state::hot;
-  const std::uint32_t capacity = classes::usable_bytes[cls] / classes::block_size[cls];
   const std::uint32_t out = used > hot ? used - hot : 0;
-  return out < capacity ? out : capacity;
+  return out < all ? out : all;
 }
 
-// The same for a run: its record may be a span's by now, whatever the word said.
-inline std::size_t grains_outside(const mem::large_run& run) noexcept {
+// The length of a run whose word was read as large. Its record may be a span's by now: then it is no run any more.
+inline std::size_t run_bytes(const mem::large_run& run, const atomic<std::uint32_t>& word) noexcept {
   const std::size_t grains = glimpse(run.grains);
-  return grains < mem::grain_pool::longest ? grains : mem::grain_pool::longest;
+  signal_fence();  // the compiler keeps the two in order, and most processors do: where one does not, the bound holds
+  if (mem::word::cls(word.load(order::relaxed)) != mem::word::large) return 0;
+  return (grains < mem::grain_pool::longest ? grains : mem::grain_pool::longest) << mem::grain_shift;
 }
 
 }  // namespace polder::heap

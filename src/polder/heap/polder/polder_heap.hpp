@@ -168,9 +168,14 @@ class polder_heap {
     });
     return bytes;
   }
-  statistics read_statistics() const noexcept {
+  static constexpr unsigned size_classes = classes::count;
+  statistics read_statistics(class_statistics* of_classes = nullptr) const noexcept {
     core* const c = core_.load(order::acquire);  // sync: installed
-    return c ? c->read_statistics() : statistics{};
+    return c ? c->read_statistics(of_classes) : statistics{};
+  }
+  std::uint32_t read_labs(mem::lab_number first, std::span<lab_statistics> into) const noexcept {
+    core* const c = core_.load(order::acquire);  // sync: installed
+    return c ? c->read_labs(first, into) : 0;
   }
   // In a handler of SIGSEGV: true if the fault was in a guarded block's pages, of which one line has told then.
   bool explain_fault(const void* address) const noexcept {

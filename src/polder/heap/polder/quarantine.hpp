@@ -35,8 +35,12 @@ class quarantine {
     while (count_ != 0) go(remove(count_ - 1));
   }
 
-  // As another thread happens to see it.
-  std::size_t bytes() const noexcept { return glimpse(bytes_); }
+  // Calls f(bytes) for each block in it, as another thread happens to see them.
+  template <class F>
+  void glimpse_at_sizes(F f) const noexcept {
+    const std::uint32_t seen = glimpse(count_);
+    for (std::uint32_t i = 0; i < seen && i < max_blocks; ++i) f(glimpse(sizes_[i]));
+  }
 
  private:
   mem::block* remove(std::uint32_t i) {

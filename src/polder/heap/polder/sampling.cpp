@@ -126,15 +126,15 @@ void* core::resize_sampled(mem::heap_profile& profile, void* p, std::size_t n) n
 std::size_t core::waste_beside(const mem::sampled_block& b) const noexcept {
   const mem::grain g = arena_.find(address(b.block));
   if (g == 0) return 0;
-  const std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
+  const atomic<std::uint32_t>& word = arena_.words()[g];
+  const std::uint32_t w = word.load(order::acquire);  // sync: span-made
   const unsigned c = mem::word::cls(w);
   if (c == mem::word::large) {
-    const std::size_t held = grains_outside(reinterpret_cast<const mem::large_run&>(arena_.spans()[g]))
-                             << mem::grain_shift;
+    const std::size_t held = run_bytes(reinterpret_cast<const mem::large_run&>(arena_.spans()[g]), word);
     return held > b.bytes ? held - b.bytes : 0;
   }
   if (c == 0 || c > classes::count) return 0;
-  const std::size_t out = blocks_outside(arena_.spans()[g], c);
+  const std::size_t out = blocks_outside(arena_.spans()[g], w);
   return out == 0 ? 0 : (mem::grain_size - out * classes::block_size[c]) / out;
 }
 

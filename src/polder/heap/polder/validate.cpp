@@ -34,6 +34,7 @@ core::census core::validate() const noexcept {
   grains_.validate();
   const found in_words = validate_words();
   must(in_words.grains == grains_.count().taken && in_words.spans == owned && waiting <= outside);
+  validate_waiting(waiting);
   return {.blocks = outside - waiting, .adrift = validate_idle()};
 }
 
@@ -96,12 +97,25 @@ std::size_t core::validate_posts(const lab& l) const noexcept {
   std::size_t blocks = l.out.validate(secret_, [this](const mem::block* b) {
     return classes::block_size[mem::word::cls(arena_.words()[arena_.find(address(b))].load(order::relaxed))];
   });
+  std::size_t in_bytes = 0;
   for (const mem::block* b = l.in.waiting(); b != nullptr; b = links::next(b, secret_)) {
-    must(links::fit(b, secret_) &&
-         mem::word::owner(arena_.words()[arena_.find(address(b))].load(order::relaxed)) != 0);
+    const std::uint32_t w = arena_.words()[arena_.find(address(b))].load(order::relaxed);
+    must(links::fit(b, secret_) && mem::word::owner(w) != 0);
+    in_bytes += classes::block_size[mem::word::cls(w)];
     ++blocks;
   }
+  must(in_bytes == l.in_bytes.load(order::relaxed));
   return blocks;
+}
+
+// What was sent and has not come home is what was found waiting.
+void core::validate_waiting(std::size_t blocks) const noexcept {
+  std::uint64_t waiting = 0;
+  for (unsigned c = 1; c <= classes::count; ++c) {
+    waiting += sent_without_lab_[c].load(order::relaxed);
+    for_each_lab([&](const lab& l, mem::lab_number) { waiting += l.sent[c] - l.home[c]; });
+  }
+  must(waiting == blocks);
 }
 
 // A LAB without a thread is in one stack, of its site; nothing else is in any. How many are in none.
