@@ -107,10 +107,28 @@ struct polder_statistics {
                             0: this heap does not count it */
   size_t limit;  /* the cap in force; 0: none */
   size_t target; /* the target in force; 0: none */
+  size_t
+      waiting; /* part of `active` in blocks that were freed and are on the way back to their spans, in threads' boxes, or
+                  held back where the heap is hardened. 0 where a heap has no such way, or counts them as allocated */
+  size_t free_not_returned; /* cached, and what of `active` is not allocated: free but not returned to the system */
 };
 
 /* 0: *into is filled as far as into->size says. EINVAL: into is NULL or into->size is too small to be one. */
 int polder_read_statistics(struct polder_statistics* into) POLDER_NOEXCEPT;
+
+enum polder_format {
+  POLDER_FORMAT_TEXT,      /* lines for people */
+  POLDER_FORMAT_JSON,      /* one JSON object, in ASCII */
+  POLDER_FORMAT_PROMETHEUS /* Prometheus's text format, version 0.0.4 */
+};
+
+/* Writes to `fd` all that the heap says about itself: version, options, the members of polder_statistics, and where the heap tells
+ * of them (only "polder" does) its size classes and local allocation buffers. Names say their unit, _bytes or a count. 0; EINVAL:
+ * `format` is none of enum polder_format, and nothing is written; or errno of the write that failed, of what came before it some
+ * may have been written. A write that a signal interrupts, or that takes a part, goes on; to a pipe without a reader it
+ * raises SIGPIPE as write does. May be called in a signal handler: nothing is allocated and errno is as it was. Takes 10 KiB of
+ * the stack. */
+int polder_write_statistics(int fd, int format) POLDER_NOEXCEPT;
 
 /* ---- how much the heap may hold ---------------------------------------------------------------------------------- */
 

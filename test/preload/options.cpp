@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
       {"numa=yes", {"numa", "yes"}},
       {"release=never", {"release", "never"}},
       {"page_size=5000", {"page_size", "5000"}},
-      {"stats=maybe", {"stats", "maybe"}},
+      {"stats=maybe", {"stats", "prometheus"}},
       {"decay_ms", {"decay_ms", "decay_ms"}},
       {"decay_ms=99999999999999999999999999", {"decay_ms", "9999"}},
       {"limit=lots", {"limit", "lots"}},

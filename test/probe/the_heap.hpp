@@ -10,6 +10,7 @@ namespace polder::the_heap {
 #define POLDER_OF_THE_HEAP(name) \
   inline const auto name = reinterpret_cast<decltype(&polder_##name)>(::dlsym(RTLD_DEFAULT, "polder_" #name))
 POLDER_OF_THE_HEAP(read_statistics);
+POLDER_OF_THE_HEAP(write_statistics);
 POLDER_OF_THE_HEAP(read_modes);
 POLDER_OF_THE_HEAP(set_limit);
 POLDER_OF_THE_HEAP(set_target);

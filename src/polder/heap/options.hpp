@@ -17,7 +17,8 @@ enum class release_policy : std::uint8_t {
 };  // MADV_DONTNEED shows in RSS at once; MADV_FREE is cheaper
 // Transparent huge pages for the arena: refused, left to the system, asked for, asked for where a heap is large and dense.
 enum class thp_policy : std::uint8_t { off, madvise, on, large };
-enum class numa_policy : std::uint8_t { off, on };  // a thread's blocks lie on its node
+enum class stats_format : std::uint8_t { off, text, json, prometheus };  // of the statistics at exit
+enum class numa_policy : std::uint8_t { off, on };                       // a thread's blocks lie on its node
 
 inline constexpr std::size_t longest_file = 200;
 
@@ -28,15 +29,15 @@ struct options {
   release_policy release = release_policy::dontneed;
   thp_policy thp = thp_policy::large;
   numa_policy numa = numa_policy::off;
-  std::size_t limit = 0;            // bytes of memory the heap may hold; 0: as much as there is
-  std::size_t target = 0;           // bytes above which it keeps nothing spare; 0: as cgroup says
-  bool cgroup = true;               // a target below the limit of the container it is in
-  bool populate = true;             // prefault classes that grow
-  bool background = true;           // a thread gives memory back where no other comes by
-  bool hardened = hardened_build;   // mistakes are looked for at the price of time and memory
-  std::uint32_t guard_rate = 1000;  // where hardened, one block in so many lies between guard pages; 0: none
-  bool verbose = false;             // one line at start with the effective options
-  bool stats = false;               // statistics at exit
+  std::size_t limit = 0;                   // bytes of memory the heap may hold; 0: as much as there is
+  std::size_t target = 0;                  // bytes above which it keeps nothing spare; 0: as cgroup says
+  bool cgroup = true;                      // a target below the limit of the container it is in
+  bool populate = true;                    // prefault classes that grow
+  bool background = true;                  // a thread gives memory back where no other comes by
+  bool hardened = hardened_build;          // mistakes are looked for at the price of time and memory
+  std::uint32_t guard_rate = 1000;         // where hardened, one block in so many lies between guard pages; 0: none
+  bool verbose = false;                    // one line at start with the effective options
+  stats_format stats = stats_format::off;  // statistics at exit
   std::array<char, longest_file + 1> profile =
       {};                                // the files of a heap profile, without their endings; empty: none
   std::size_t profile_rate = 512 * KiB;  // bytes from one sample to the next, on average

@@ -54,9 +54,10 @@ bool read_word(text value, const text (&words)[n], E& into) {
   return true;
 }
 
-constexpr text release_words[] = {"dontneed", "free"};           // as release_policy counts
-constexpr text thp_words[] = {"off", "madvise", "on", "large"};  // as thp_policy counts
-constexpr text numa_words[] = {"off", "on"};                     // as numa_policy counts
+constexpr text release_words[] = {"dontneed", "free"};            // as release_policy counts
+constexpr text thp_words[] = {"off", "madvise", "on", "large"};   // as thp_policy counts
+constexpr text numa_words[] = {"off", "on"};                      // as numa_policy counts
+constexpr text stats_words[] = {"0", "1", "json", "prometheus"};  // as stats_format counts
 constexpr text size_form = "a number of bytes, K, M, G or T";
 constexpr text switch_form = "0 or 1";
 
@@ -220,9 +221,9 @@ constinit const option_key option_keys[21] = {
     {"verbose", switch_form,
      [](text v, options& o) noexcept { return read_switch(v, o.verbose); },
      [](out& to, const options& o) noexcept { to << unsigned(o.verbose); }},
-    {"stats", switch_form,
-     [](text v, options& o) noexcept { return read_switch(v, o.stats); },
-     [](out& to, const options& o) noexcept { to << unsigned(o.stats); }},
+    {"stats", "0, 1, json or prometheus",
+     [](text v, options& o) noexcept { return read_word(v, stats_words, o.stats); },
+     [](out& to, const options& o) noexcept { to << stats_words[unsigned(o.stats)]; }},
     {"profile", "a file's name, 200 letters at most",
      [](text v, options& o) noexcept { return read_file(v, o.profile); },
      [](out& to, const options& o) noexcept { to << o.profile.data(); }},

@@ -46,7 +46,7 @@ TEST(options_text, every_key) {
   EXPECT_TRUE(o.hardened);
   EXPECT_EQ(o.guard_rate, 7u);
   EXPECT_TRUE(o.verbose);
-  EXPECT_TRUE(o.stats);
+  EXPECT_EQ(o.stats, stats_format::text);
   EXPECT_STREQ("/tmp/p", o.profile.data());
   EXPECT_EQ(o.profile_rate, 4 * KiB);
   EXPECT_EQ(o.profile_signal, 12u);
@@ -60,12 +60,15 @@ TEST(options_text, blanks_case_of_suffixes_and_order) {
   EXPECT_EQ(read("arena_size=2m").arena_size, 2 * MiB);
   EXPECT_EQ(read("arena_size=2T").arena_size, 2 * TiB);
   EXPECT_EQ(read("decay_ms=5,decay_ms=6").decay_ms, 6u);
+  EXPECT_EQ(read("stats=json").stats, stats_format::json);
+  EXPECT_EQ(read("stats=prometheus").stats, stats_format::prometheus);
 }
 
 TEST(options_text, what_is_written_reads_back) {
-  for (const char* text : {"", "arena_size=1000,decay_ms=4294967295", "release=free,thp=on,numa=on,stats=1",
-                           "thp=large", "page_size=1M", "hardened=1,guard_rate=0", "limit=3G,target=1000,cgroup=0",
-                           "profile=p,profile_rate=1,profile_signal=64", "timeline=a,timeline_at_least=5"}) {
+  for (const char* text :
+       {"", "arena_size=1000,decay_ms=4294967295", "release=free,thp=on,numa=on,stats=1", "thp=large",
+        "page_size=1M", "hardened=1,guard_rate=0", "limit=3G,target=1000,cgroup=0", "stats=0", "stats=json",
+        "stats=prometheus", "profile=p,profile_rate=1,profile_signal=64", "timeline=a,timeline_at_least=5"}) {
     const options before = read(text);
     os::line_text written;
     write_options(written, before);
@@ -87,7 +90,8 @@ TEST(options_text, an_unknown_key_names_the_nearest) {
 TEST(options_text, a_bad_value_says_what_it_takes) {
   EXPECT_EQ(complaint("decay_ms=soon"),
             "bad value \"soon\" for option \"decay_ms\": it takes milliseconds, 0 to 4294967295");
-  EXPECT_EQ(complaint("stats"), "bad value \"\" for option \"stats\": it takes 0 or 1");
+  EXPECT_EQ(complaint("verbose"), "bad value \"\" for option \"verbose\": it takes 0 or 1");
+  EXPECT_EQ(complaint("stats=yes"), "bad value \"yes\" for option \"stats\": it takes 0, 1, json or prometheus");
   for (const char* text : {"decay_ms=4294967296",
                            "decay_ms=-1",
                            "decay_ms=1s",
@@ -109,6 +113,8 @@ TEST(options_text, a_bad_value_says_what_it_takes) {
                            "populate=2",
                            "verbose=yes",
                            "stats=01",
+                           "stats=2",
+                           "stats=JSON",
                            "hardened=on",
                            "guard_rate=1000000001",
                            "profile_rate=0",
@@ -132,7 +138,7 @@ TEST(options_text, reading_stops_at_the_first_mistake) {
   options o;
   EXPECT_EQ(read_options("decay_ms=5,thp=huge,stats=1", o).what, option_error::bad_value);
   EXPECT_EQ(o.decay_ms, 5u);
-  EXPECT_FALSE(o.stats);
+  EXPECT_EQ(o.stats, stats_format::off);
 }
 
 // ---- options that only one heap has

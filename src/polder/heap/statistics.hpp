@@ -60,16 +60,14 @@ struct class_statistics {
   std::uint64_t waiting = 0;    // blocks, as above
   std::uint64_t free = 0;       // blocks, touched or not
   std::size_t active = 0;       // bytes of its spans
-
-  constexpr std::size_t allocated_bytes() const { return allocated * block_size; }
-  constexpr std::size_t unused_bytes() const { return active - allocated_bytes(); }  // active, and not allocated
+  std::size_t unallocated = 0;  // bytes of them that are in no block that the program holds
 };
 
 // Where a heap has them (`read_labs`). Over all LABs spans and bytes are those of the size classes; what waits counts as in use in
 // the LAB whose span it is of.
 struct lab_statistics {
-  std::uint32_t number = 0;
-  std::uint32_t thread = 0;  // as the kernel numbers it; 0: it has none, or none that is known
+  std::uint64_t number = 0;
+  std::uint64_t thread = 0;  // as the kernel numbers it; 0: it has none, or none that is known
   std::uint64_t spans = 0;   // owned
   std::size_t used = 0;      // bytes of its spans in blocks that are out: allocated or waiting
   std::size_t free = 0;      // all other bytes of its spans

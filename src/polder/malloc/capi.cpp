@@ -9,6 +9,7 @@
 #include <polder/heap/options_text.hpp>
 #include <polder/malloc/instance.hpp>
 #include <polder/malloc/public.hpp>
+#include <polder/malloc/report.hpp>
 
 using namespace polder;
 using namespace polder::face;
@@ -61,9 +62,20 @@ POLDER_PUBLIC int polder_read_statistics(struct polder_statistics* into) noexcep
       .committed = s.committed,
       .limit = s.limit,
       .target = s.target,
+      .waiting = s.waiting,
+      .free_not_returned = s.free_not_returned,
   };
   std::memcpy(into, &all, all.size);
   return 0;
+}
+
+POLDER_PUBLIC int polder_write_statistics(int fd, int format) noexcept {
+  switch (format) {
+    case POLDER_FORMAT_TEXT: return write_statistics(fd, heap::stats_format::text);
+    case POLDER_FORMAT_JSON: return write_statistics(fd, heap::stats_format::json);
+    case POLDER_FORMAT_PROMETHEUS: return write_statistics(fd, heap::stats_format::prometheus);
+    default: return EINVAL;
+  }
 }
 
 POLDER_PUBLIC size_t polder_options(char* buffer, size_t size) noexcept {

@@ -1,11 +1,13 @@
 #include <gtest/gtest.h>
 #include <polder.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -93,6 +95,48 @@ TEST(capi, statistics_hold_their_invariant_and_see_a_block) {
   EXPECT_LE(after.resident, after.mapped);
   EXPECT_LE(after.mapped, after.reserved);
   polder_free(p);
+}
+
+// What polder_write_statistics writes.
+std::string written(int format) {
+  int ends[2];
+  EXPECT_EQ(::pipe(ends), 0);
+  std::string all;
+  std::thread reader([&] {
+    char piece[1000];
+    for (ssize_t n; (n = ::read(ends[0], piece, sizeof piece)) > 0;) all.append(piece, std::size_t(n));
+  });
+  errno = 77;
+  EXPECT_EQ(polder_write_statistics(ends[1], format), 0);
+  EXPECT_EQ(errno, 77);
+  ::close(ends[1]);
+  reader.join();
+  ::close(ends[0]);
+  return all;
+}
+
+TEST(capi, statistics_are_written_in_each_format) {
+  void* const p = polder_malloc(48);
+  const std::string text = written(POLDER_FORMAT_TEXT), json = written(POLDER_FORMAT_JSON),
+                    prometheus = written(POLDER_FORMAT_PROMETHEUS);
+  polder_free(p);
+  EXPECT_EQ(text.rfind("polder: ", 0), 0u);
+  EXPECT_NE(text.find("\npolder: class of 48 bytes: spans 1, "), text.npos);
+  EXPECT_NE(text.find("\npolder: lab 1: thread "), text.npos);
+  EXPECT_EQ(json.rfind("{\"version\": \"" POLDER_VERSION "\", \"heap\": \"polder\",", 0), 0u);
+  EXPECT_EQ(json.substr(json.size() - 2), "}\n");
+  EXPECT_NE(json.find("{\"block_size\": 48, \"spans\": 1, "), json.npos);
+  EXPECT_NE(prometheus.find("\npolder_allocated_bytes{heap=\"polder\"} "), prometheus.npos);
+  EXPECT_NE(prometheus.find("\npolder_class_spans{heap=\"polder\",class=\"48\"} 1\n"), prometheus.npos);
+  EXPECT_NE(prometheus.find("\n# TYPE polder_refills_total counter\n"), prometheus.npos);
+  EXPECT_NE(prometheus.find("\npolder_lab_inbox_bytes{heap=\"polder\",lab=\"1\"} "), prometheus.npos);
+}
+
+TEST(capi, statistics_that_cannot_be_written) {
+  EXPECT_EQ(polder_write_statistics(-1, 3), EINVAL);
+  EXPECT_EQ(polder_write_statistics(-1, -1), EINVAL);
+  for (const int format : {POLDER_FORMAT_TEXT, POLDER_FORMAT_JSON, POLDER_FORMAT_PROMETHEUS})
+    EXPECT_EQ(polder_write_statistics(-1, format), EBADF);
 }
 
 TEST(capi, statistics_of_another_version) {

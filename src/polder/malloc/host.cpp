@@ -62,7 +62,7 @@ void after_fork_in_child() { instance.after_fork_child(); }
   const heap::options& o = instance.effective_options();
   if (o.hardened) instance.trim(0);  // what was written to freed blocks shows now or never
   end_profile();
-  if (o.stats) print_statistics();
+  if (o.stats != heap::stats_format::off) write_statistics(STDERR_FILENO, o.stats);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // introspection — what the C library's malloc lets a program ask and tune: mallinfo and its like.
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -60,7 +61,7 @@ POLDER_PUBLIC int malloc_info(int options, std::FILE* to) noexcept {
   return 0;
 }
 
-POLDER_PUBLIC void malloc_stats() noexcept { print_statistics(); }
+POLDER_PUBLIC void malloc_stats() noexcept { write_statistics(STDERR_FILENO, heap::stats_format::text); }
 
 POLDER_ALIAS(mallinfo) struct mallinfo __libc_mallinfo() noexcept;
 POLDER_ALIAS(mallopt) int __libc_mallopt(int parameter, int value) noexcept;

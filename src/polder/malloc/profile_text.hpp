@@ -11,7 +11,7 @@
 #include <polder/malloc/profile.hpp>
 #include <polder/mem/heap_profile.hpp>
 #include <polder/mem/poisson.hpp>
-#include <polder/os/file_text.hpp>
+#include <polder/os/output.hpp>
 
 namespace polder::face {
 
@@ -90,7 +90,7 @@ class profile_text {
   }
 
   const mem::heap_profile& of_;
-  os::file_text to_;
+  os::output to_;
 };
 
 }  // namespace polder::face

@@ -1,40 +1,13 @@
+#include <unistd.h>
+
 #include <polder/heap/options_text.hpp>
+#include <polder/malloc/account.hpp>
+#include <polder/malloc/facts.hpp>
 #include <polder/malloc/instance.hpp>
 #include <polder/malloc/report.hpp>
 
 namespace polder::face {
 namespace {
-
-template <class Number>
-struct fact {
-  std::string_view name;
-  Number heap::statistics::*of;
-  std::string_view meaning;
-};
-
-constexpr fact<std::size_t> byte_facts[] = {
-    {"allocated", &heap::statistics::allocated, "in blocks that the program holds"},
-    {"active", &heap::statistics::active, "in spans with such blocks"},
-    {"resident", &heap::statistics::resident, "not given back to the system"},
-    {"peak", &heap::statistics::peak, "resident at most so far"},
-    {"mapped", &heap::statistics::mapped, "of address space that can be used"},
-    {"reserved", &heap::statistics::reserved, "of address space taken"},
-    {"cached", &heap::statistics::cached, "free, kept for the next allocation"},
-    {"large", &heap::statistics::large, "of the active in large blocks"},
-    {"metadata", &heap::statistics::metadata, "in the heap's own tables"},
-    {"committed", &heap::statistics::committed, "that count against limit and target"},
-    {"limit", &heap::statistics::limit, "at most, 0 for no limit"},
-    {"target", &heap::statistics::target, "above which nothing spare is kept, 0 for none"},
-};
-
-constexpr fact<std::uint64_t> count_facts[] = {
-    {"threads", &heap::statistics::threads, "that hold a LAB"},
-    {"labs", &heap::statistics::labs, "made"},
-    {"spans", &heap::statistics::spans, "in use"},
-    {"refills", &heap::statistics::refills, "of a LAB"},
-    {"remote_frees", &heap::statistics::remote_frees, "of another LAB's block"},
-    {"posts", &heap::statistics::posts, "of such blocks in lists"},
-};
 
 void write_element(report_text& to, std::string_view name, const auto& facts, const heap::statistics& s) {
   to << "  <" << name;
@@ -42,13 +15,60 @@ void write_element(report_text& to, std::string_view name, const auto& facts, co
   to << "/>\n";
 }
 
+// What is told of a class or a LAB, in one line.
+class parts_of_a_line {
+ public:
+  explicit parts_of_a_line(os::output& to) noexcept : to_(to) {}
+  ~parts_of_a_line() { to_ << '\n'; }
+  parts_of_a_line(const parts_of_a_line&) = delete;
+  parts_of_a_line& operator=(const parts_of_a_line&) = delete;
+
+  os::output& next(std::string_view name) noexcept {
+    to_ << (first_ ? " " : ", ") << name << ' ';
+    first_ = false;
+    return to_;
+  }
+  void tell(const auto& facts, const auto& of, std::string_view unit = {}) noexcept {
+    for (const auto& f : facts) next(f.name) << of.*f.of << unit;
+  }
+
+ private:
+  os::output& to_;
+  bool first_ = true;
+};
+
 }  // namespace
 
-void print_statistics() noexcept {
-  const heap::statistics s = instance.read_statistics();
-  os::line() << "polder: " POLDER_VERSION ", heap " << chosen_heap;
-  for (const auto& f : byte_facts) os::line() << "polder: " << f.name << ' ' << s.*f.of << " bytes " << f.meaning;
-  for (const auto& f : count_facts) os::line() << "polder: " << f.name << ' ' << s.*f.of << ' ' << f.meaning;
+void write_text(os::output& to) noexcept {
+  account told(instance);
+  const heap::statistics& s = told.all();
+  to << "polder: " POLDER_VERSION ", heap " << chosen_heap << '\n';
+  for (const auto& f : byte_facts) to << "polder: " << f.name << ' ' << s.*f.of << " bytes " << f.meaning << '\n';
+  for (const auto& f : count_facts) to << "polder: " << f.name << ' ' << s.*f.of << ' ' << f.meaning << '\n';
+  told.for_each_class([&](const heap::class_statistics& c) {
+    to << "polder: class of " << c.block_size << " bytes:";
+    parts_of_a_line line(to);
+    line.tell(class_counts, c);
+    line.tell(class_bytes, c, " bytes");
+    line.next(fragmentation) << thousandths{c.unallocated, c.active};
+  });
+  told.for_each_lab([&](const heap::lab_statistics& l) {
+    to << "polder: lab " << l.number << ':';
+    parts_of_a_line line(to);
+    line.tell(lab_counts, l);
+    line.tell(lab_bytes, l, " bytes");
+  });
+}
+
+int write_statistics(int fd, heap::stats_format as) noexcept {
+  os::output to(fd);
+  switch (as) {
+    case heap::stats_format::off: break;
+    case heap::stats_format::text: write_text(to); break;
+    case heap::stats_format::json: write_json(to); break;
+    case heap::stats_format::prometheus: write_prometheus(to); break;
+  }
+  return to.finish();
 }
 
 void write_xml(report_text& to, const heap::statistics& s) noexcept {

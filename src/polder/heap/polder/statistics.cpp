@@ -80,7 +80,8 @@ statistics core::read_statistics(class_statistics* of_classes) const noexcept {
                           .free = seen.spans[c] * capacity(c) - out,
                           .active = seen.spans[c] * mem::grain_size};
     k.allocated = out - k.waiting;
-    s.allocated += k.allocated_bytes();
+    k.unallocated = k.active - k.allocated * k.block_size;
+    s.allocated += k.allocated * k.block_size;
     s.waiting += k.waiting * k.block_size;
     s.active += k.active;
     s.spans += k.spans;

@@ -40,12 +40,12 @@ void expect_consistent(const told& t) {
   for (const class_statistics& c : t.by_class) {
     sum.spans += c.spans;
     sum.active += c.active;
-    allocated += c.allocated_bytes();
+    allocated += c.allocated * c.block_size;
     waiting += c.waiting * c.block_size;
     out += (c.allocated + c.waiting) * c.block_size;
     EXPECT_EQ(c.spans * mem::grain_size, c.active);
     EXPECT_EQ(c.spans * (mem::grain_size / c.block_size), c.allocated + c.waiting + c.free);
-    EXPECT_EQ(c.unused_bytes(), c.active - c.allocated * c.block_size);
+    EXPECT_EQ(c.unallocated, c.active - c.allocated * c.block_size);
   }
   EXPECT_EQ(t.all.spans, sum.spans);
   EXPECT_EQ(t.all.active, sum.active + t.all.large);
@@ -55,7 +55,7 @@ void expect_consistent(const told& t) {
   lab_statistics labs;
   std::uint64_t threads = 0;
   for (const lab_statistics& l : t.labs) {
-    EXPECT_EQ(std::uint32_t(&l - t.labs.data()) + 1, l.number);
+    EXPECT_EQ(std::uint64_t(&l - t.labs.data()) + 1, l.number);
     EXPECT_EQ(l.spans * mem::grain_size, l.used + l.free);
     threads += l.thread != 0;
     labs.spans += l.spans;
@@ -220,7 +220,7 @@ TEST(statistics, full_spans_are_told_by_their_words) {
   const told half(h);
   expect_consistent_boxes(half);
   EXPECT_EQ(held.size() / 2, half.of(size).allocated);
-  EXPECT_EQ(held.size() / 2 * size, half.of(size).unused_bytes());
+  EXPECT_EQ(held.size() / 2 * size, half.of(size).unallocated);
 }
 
 TEST(statistics, what_a_hardened_heap_holds_back_waits) {
