@@ -86,7 +86,7 @@ class profile_text {
   int end() noexcept {
     to_ << "\nMAPPED_LIBRARIES:\n";
     to_.copy_file("/proc/self/maps");
-    return to_.flush();
+    return to_.finish();
   }
 
   const mem::heap_profile& of_;

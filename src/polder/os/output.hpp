@@ -41,11 +41,11 @@ class output {
   output& operator<<(const char* s) noexcept { return *this << std::string_view(s); }
   output& operator<<(char c) noexcept { return *this << std::string_view(&c, 1); }
   output& operator<<(bool) = delete;
-  output& operator<<(std::integral auto n) noexcept {
-    text_buffer<24> digits;
-    digits << n;
-    return *this << digits.text();
-  }
+  output& operator<<(std::integral auto n) noexcept { return put_short(n); }
+  output& operator<<(const void* p) noexcept { return put_short(p); }
+
+  // All of another file, as far as it can be read.
+  output& copy_file(const char* name) noexcept;
 
   // Sends the rest. 0, or errno of the write that failed.
   [[nodiscard]] int finish() noexcept {
@@ -55,6 +55,12 @@ class output {
 
  private:
   static constexpr std::size_t capacity = 1024;
+
+  output& put_short(auto what) noexcept {
+    text_buffer<24> text;
+    text << what;
+    return *this << text.text();
+  }
 
   void send_lines() noexcept {
     std::size_t n = size_;

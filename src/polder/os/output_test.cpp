@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include <polder/base/align.hpp>
 #include <polder/os/output.hpp>
 
 namespace polder::os {
@@ -129,6 +130,19 @@ TEST(output, the_first_error_is_told_and_errno_kept) {
   for (int i = 0; i != 1000; ++i) full << std::string(1000, 'x');
   EXPECT_EQ(EAGAIN, full.finish());
   EXPECT_EQ(77, errno);
+}
+
+TEST(output, addresses_and_other_files) {
+  pipe_of p;
+  output to(p.ends[1]);
+  to << at_address(0xdeadbeef) << " <";
+  to.copy_file("/proc/self/cmdline").copy_file("/no/where") << ">";
+  EXPECT_EQ(0, to.finish());
+  p.close(1);
+  const std::string all = p.read_all();
+  EXPECT_EQ(0u, all.find("0xdeadbeef <")) << all;
+  EXPECT_NE(std::string::npos, all.find("unit.os"));
+  EXPECT_EQ('>', all.back());
 }
 
 }  // namespace
