@@ -50,7 +50,7 @@ void* churn(void* p) {
 void churn_below_the_cap() {
   probe::expect(statistics().limit == cap, "req 16: the cap in force is %zu", statistics().limit);
   auto* const crew = mapped<churner>(threads);
-  const long before = probe::resident_kib();
+  const long before = probe::resident_now_kib();
   pthread_t thread[threads];
   for (int i = 0; i != threads; ++i) {
     crew[i].seed = std::uint32_t(i + 1);
@@ -64,7 +64,7 @@ void churn_below_the_cap() {
     const std::size_t now = statistics().committed;
     expect_below(now);
     most = now > most ? now : most;
-    const long resident = probe::resident_kib() - before;
+    const long resident = probe::resident_now_kib() - before;
     most_resident = resident > most_resident ? resident : most_resident;
     ::usleep(500);
   }

@@ -24,14 +24,19 @@ inline std::size_t read_text(const char* path, char* text, std::size_t room) {
   return n;
 }
 
-// A field of smaps_rollup ("Rss:", "Private_Dirty:"), in KiB. Exact, unlike statm, whose counters lag per CPU.
+// What is resident at one moment, in KiB, as the kernel counts it: some tens of pages a processor may not be in it yet.
+inline long resident_now_kib() {
+  char text[256];
+  read_text("/proc/self/statm", text, sizeof text);
+  const char* second = std::strchr(text, ' ');
+  return second ? std::atol(second) * (::sysconf(_SC_PAGESIZE) / 1024) : 0;
+}
+
+// A field of smaps_rollup ("Rss:", "Private_Dirty:"), in KiB. Exact where nobody works; else it counts twice what is given back
+// behind its walk and had again before it.
 inline long rollup_kib(const char* field) {
   char text[2048];
-  if (read_text("/proc/self/smaps_rollup", text, sizeof text) == 0) {
-    read_text("/proc/self/statm", text, sizeof text);
-    const char* second = std::strchr(text, ' ');
-    return second ? std::atol(second) * (::sysconf(_SC_PAGESIZE) / 1024) : 0;
-  }
+  if (read_text("/proc/self/smaps_rollup", text, sizeof text) == 0) return resident_now_kib();
   const char* at = std::strstr(text, field);
   return at ? std::atol(at + std::strlen(field)) : 0;
 }
