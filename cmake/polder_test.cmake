@@ -1,23 +1,26 @@
 # polder_test: one call registers one test program.
 #
-#   polder_test(NAME suite.name SOURCES a.cpp ... [KIND gtest|program] [HEAPS [SHEETS] [EXCEPT heap ...]] [REQUIREMENTS 1 3]
-#               [ARGS ...] [TIMEOUT seconds] [LIBS ...] [SERIAL] [ONLY_HEAPS heap ...] [SHARDS n])
+#   polder_test(NAME suite.name SOURCES a.cpp ... [KIND gtest|program] [HEAPS [SHEETS | LONG_SHEETS] [EXCEPT heap ...]] [REQUIREMENTS 1 3]
+#               [ARGS ...] [TIMEOUT seconds] [LIBS ...] [SERIAL] [ONLY_HEAPS heap ...] [SHARDS n] [LONG])
 #
 #   KIND gtest    (default) links GoogleTest and polder_core: the parts, without replacing the test's own malloc
 #   KIND program  a plain main() that returns 0 or 1 and prints why
 #   HEAPS         runs once under each registered heap, preloaded, as suite.name@heap; left out where no preload
 #                 library is built (sanitizers)
 #   SHEETS        under the sheets of heaps too
+#   LONG_SHEETS   the same, in the full form: they share nearly all of their code with the heaps
 #   EXCEPT        not under these: their papers cannot do it, as the comment at the test says
 #   ONLY_HEAPS    instead: under these alone, which promise what others do not
 #   SHARDS        a gtest program runs as so many tests, each with its share of the cases: suite.name@1, …@2, …
+#   LONG          in the full form only
 #
-# Labels: the suite, and req-N for each requirement of the list of users' demands that the test holds.
+# Labels: the suite, req-N for each requirement of the list of users' demands that the test holds, and `long` for what
+# `./polder test` leaves out and `./polder test --full` runs.
 
 include(polder_gtest)
 
 function(polder_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "HEAPS;SHEETS;SERIAL" "NAME;KIND;TIMEOUT;SHARDS" "SOURCES;REQUIREMENTS;ARGS;LIBS;EXCEPT;ONLY_HEAPS")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "HEAPS;SHEETS;LONG_SHEETS;SERIAL;LONG" "NAME;KIND;TIMEOUT;SHARDS" "SOURCES;REQUIREMENTS;ARGS;LIBS;EXCEPT;ONLY_HEAPS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "polder_test(${arg_NAME}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -69,9 +72,10 @@ function(polder_test)
     list(APPEND labels req-${number})
   endforeach()
   set(tests)  # a function sees its caller's variables
+  set(long_tests)
   if(arg_HEAPS)
     set(heaps ${POLDER_WHOLE_HEAPS})
-    if(arg_SHEETS)
+    if(arg_SHEETS OR arg_LONG_SHEETS)
       list(APPEND heaps ${POLDER_SHEETS})
     endif()
     if(arg_ONLY_HEAPS)
@@ -88,6 +92,9 @@ function(polder_test)
       set_property(TEST ${arg_NAME}@${heap} PROPERTY ENVIRONMENT
         LD_PRELOAD=$<TARGET_FILE:${library}> POLDER_TEST_HEAP=${heap})
       list(APPEND tests ${arg_NAME}@${heap})
+      if(arg_LONG_SHEETS AND heap IN_LIST POLDER_SHEETS)
+        list(APPEND long_tests ${arg_NAME}@${heap})
+      endif()
     endforeach()
   elseif(arg_SHARDS)
     foreach(shard RANGE 1 ${arg_SHARDS})
@@ -105,6 +112,12 @@ function(polder_test)
     return()
   endif()
   set_tests_properties(${tests} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${labels}")
+  if(arg_LONG)
+    set(long_tests ${tests})
+  endif()
+  if(long_tests)
+    set_property(TEST ${long_tests} APPEND PROPERTY LABELS long)
+  endif()
   if(CMAKE_CROSSCOMPILING)
     target_compile_definitions(${target} PRIVATE POLDER_EMULATED)  # for those that then do less
   endif()

@@ -36,6 +36,27 @@ def test_choosing(tmp_path, names, chosen):
     assert sh('choose_tests "$@"', str(tmp_path / "list"), *names).stdout.splitlines() == chosen
 
 
+@pytest.mark.parametrize(("names", "chosen"), [
+    ([], ["release fork.churn@polder", "release unit.mem", "asan unit.mem"]),
+    (["fork"], ["release fork.churn@polder"]),
+    (["fork.churn"], ["release fork.churn@polder", "release fork.churn@other"]),
+    (["@other"], ["release fork.churn@other"]),
+])
+def test_what_is_long_is_left_out_unless_it_is_named(tmp_path, names, chosen):
+    (tmp_path / "list").write_text(LISTING)
+    (tmp_path / "list.long").write_text("release fork.churn@other\n")
+    assert sh('choose_tests "$@"', str(tmp_path / "list"), *names).stdout.splitlines() == chosen
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    ([], "release model asan tsan , "), (["--full"], "release model asan ubsan tsan , 1"),
+    (["--full", "--preset", "clang", "unit"], "clang, 1"),
+])
+def test_the_full_form_has_more(words, said):
+    stubs = '. "$root/tools/door/test.sh"; need_packages() { echo "$presets, ${POLDER_TEST_FULL-}"; exit 0; }\n'
+    assert sh("unset POLDER_TEST_FULL\n" + stubs + 'door_test "$@"', *words).stdout.rstrip("\n") == said
+
+
 def test_a_suite_has_what_carries_its_label(tmp_path):
     (tmp_path / "build/model").mkdir(parents=True)
     (tmp_path / "build/model/CTestTestfile.cmake").write_text("")

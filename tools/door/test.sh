@@ -2,22 +2,29 @@
 #
 # A test lives in one or more presets: everything in release, models in model, and the white-box tests under the
 # sanitizers and with all assertions again (asan is for undefined behaviour too). fuzz and coverage run when a test of theirs
-# is chosen, ubsan, clang and aarch64 when they are asked for.
+# is chosen, clang and aarch64 when they are asked for.
+#
+# There are two forms. The short one leaves out the tests that have the label `long` unless they are named one by one; the
+# full one (--full, or POLDER_TEST_FULL=1) has them, the preset ubsan, and POLDER_TEST_FULL=1 for those tests that then do more.
 
 door_test() {
   only_list=
   presets=
+  full=${POLDER_TEST_FULL-}
   while [ $# -gt 0 ]; do
     case $1 in
       --list) only_list=yes; shift ;;
+      --full) full=1; shift ;;
       --preset) [ $# -gt 1 ] || fail 2 "test: --preset needs a name"; presets=$2; shift 2 ;;
       --preset=*) presets=${1#*=}; shift ;;
       -h | --help) help; exit 0 ;;
-      -*) fail 2 "test: no option '$1'$(nearest "$1" --list --preset)" ;;
+      -*) fail 2 "test: no option '$1'$(nearest "$1" --list --full --preset)" ;;
       *) break ;;
     esac
   done
-  [ -n "$presets" ] || presets="release model asan tsan $(presets_of_suites "$@")"
+  [ "$full" = 1 ] || full=
+  [ -z "$full" ] || export POLDER_TEST_FULL=1
+  [ -n "$presets" ] || presets="release model asan ${full:+ubsan }tsan $(presets_of_suites "$@")"
   for preset in $presets; do
     known="dev release asan ubsan tsan model fuzz coverage clang aarch64"
     case " $known " in *" $preset "*) ;; *) fail 2 "no preset '$preset'$(nearest "$preset" $known)" ;; esac
@@ -27,10 +34,11 @@ door_test() {
   listing=$root/build/tests
   mkdir -p "$root/build"
   : >"$listing"
+  : >"$listing.long"
   for preset in $presets; do
     need_configured "$preset"
-    (cd "$root/build/$preset" && ctest -N) |
-      sed -n "s/^ *Test *#[0-9]*: \([^ ]*\).*/$preset \1/p" | in_preset "$preset" >>"$listing"
+    tests_in "$preset" | in_preset "$preset" >>"$listing"
+    [ -n "$full" ] || tests_in "$preset" -L '^long$' >>"$listing.long"
   done
 
   choose_tests "$listing" "$@" >"$listing.chosen" || exit 2
@@ -62,15 +70,16 @@ EOF
     pattern=$(printf '%s\n' "$names" | sed 's/[.+]/\\&/g' | paste -sd '|' -)
     note "testing $preset: $(printf '%s\n' "$names" | wc -l) tests"
     # A whole preset needs no pattern, and a long one would not fit ctest's.
-    if [ "$(grep -c "^$preset " "$listing")" -eq "$(cd "$root/build/$preset" && ctest -N | sed -n 's/^Total Tests: //p')" ] &&
-      [ "$(grep -c "^$preset " "$listing")" -eq "$(grep -c "^$preset " "$listing.chosen")" ]; then
+    if [ "$names" = "$(tests_in "$preset" | sed 's/^[^ ]* //')" ]; then
       set --
+    elif [ "$names" = "$(tests_in "$preset" -LE '^long$' | sed 's/^[^ ]* //')" ]; then
+      set -- -LE '^long$'
     else
       set -- -R "^($pattern)\$"
     fi
-    # One more than there are processors: many wait for what they have started, or sleep.
+    # Twice as many as there are processors: many wait for what they have started, or sleep.
     (cd "$root/build/$preset" &&
-      ctest --no-tests=error --output-on-failure -j "${POLDER_JOBS:-$(($(nproc) + 1))}" --timeout 600 "$@") || failed="$failed $preset"
+      ctest --no-tests=error --output-on-failure -j "${POLDER_JOBS:-$(($(nproc) * 2))}" --timeout 600 "$@") || failed="$failed $preset"
     closing=yes
   done
   [ -n "$closing" ] || fail 2 "no test was run"
@@ -125,23 +134,34 @@ targets_of() {
   printf '%s\n' $targets | LC_ALL=C sort -u
 }
 
-# with_label LISTING LABEL: the tests that carry it, in the presets of the listing.
+# tests_in PRESET ARGUMENT…: its tests, all or those that ctest chooses by the arguments; a line: the preset and a test.
+tests_in() {
+  preset=$1
+  shift
+  (cd "$root/build/$preset" && ctest -N "$@") | sed -n "s/^ *Test *#[0-9]*: \([^ ]*\).*/$preset \1/p"
+}
+
+# with_label LISTING LABEL: the tests that carry it, in the presets of the listing, without those that are left out.
 with_label() {
   for preset in $(sed 's/ .*//' "$1" | uniq); do
-    [ ! -f "$root/build/$preset/CTestTestfile.cmake" ] || (cd "$root/build/$preset" && ctest -N -L "^$2\$") |
-      sed -n "s/^ *Test *#[0-9]*: \([^ ]*\).*/$preset \1/p"
-  done
+    [ ! -f "$root/build/$preset/CTestTestfile.cmake" ] || tests_in "$preset" -L "^$2\$"
+  done | without_long "$1"
+}
+
+# without_long LISTING: its input without the lines of LISTING.long, the tests that the short form leaves out.
+without_long() {
+  awk -v long="$1.long" 'BEGIN { while ((getline line < long) > 0) left_out[line] = 1 } !($0 in left_out)'
 }
 
 # choose_tests LISTING NAME…: the lines of the listing that a NAME means. A NAME is a suite, with what carries its label
-# elsewhere, a test, a test on all heaps (without @heap), all tests of a heap (@heap), or a requirement (req-N). One that means
-# nothing is an error.
+# elsewhere, a requirement (req-N), both without what the short form leaves out, a test, a test on all heaps (without @heap) or
+# all tests of a heap (@heap). One that means nothing is an error.
 choose_tests() {
   listing=$1
   shift
   if [ $# -eq 0 ]; then
     [ -s "$listing" ] || { note "there is no test"; return 1; }
-    cat "$listing"
+    without_long "$listing" <"$listing"
     return 0
   fi
   chosen=
@@ -151,8 +171,10 @@ choose_tests() {
       req-[0-9]*) found=$(with_label "$listing" "$name") ;;
       *)
         found=$(awk -v name="$name" '
-          { test = $2; suite = test; sub(/\..*/, "", suite); bare = test; sub(/@.*/, "", bare); heap = substr(test, length(bare) + 1) }
-          name == test || name == suite || name == bare || name == heap' "$listing")
+          { test = $2; bare = test; sub(/@.*/, "", bare); heap = substr(test, length(bare) + 1) }
+          name == test || name == bare || name == heap' "$listing")
+        found="$found
+$(awk -v name="$name" '{ suite = $2; sub(/\..*/, "", suite) } name == suite' "$listing" | without_long "$listing")"
         case $name in
           *[!a-z_]*) ;;
           *) found="$found
