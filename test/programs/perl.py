@@ -4,7 +4,7 @@ import driver
 
 
 def produce(world):
-    return {"said": world.run("perl", driver.SOURCES / "words.pl", world.size(6, 60))}
+    return {"said": world.run("perl", driver.SOURCES / "words.pl", world.size(2, 60))}
 
 
 driver.run(name="perl", needs=[("perl", "perl")], serves=r"perl(5.*)?", proof=["perl", "-v"], produce=produce)

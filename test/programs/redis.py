@@ -81,7 +81,7 @@ def produce(world):
     results = {}
     with world.serve("redis-server", settings, ready=connected):
         ask = Client(world.path("socket"))
-        count = world.size(80_000, 1_000_000)
+        count = world.size(40_000, 1_000_000)
         load(ask, count)
         results["digest of the known data"] = ask(["DEBUG", "DIGEST"])
         results["keys"] = ask(["DBSIZE"])
@@ -90,7 +90,7 @@ def produce(world):
             "-s",
             world.path("socket"),
             "-n",
-            world.size(30_000, 1_000_000),
+            world.size(15_000, 1_000_000),
             "-c",
             50,
             "-P",

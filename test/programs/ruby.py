@@ -4,7 +4,7 @@ import driver
 
 
 def produce(world):
-    return {"said": world.run("ruby", driver.SOURCES / "objects.rb", world.size(3, 40))}
+    return {"said": world.run("ruby", driver.SOURCES / "objects.rb", world.size(2, 40))}
 
 
 driver.run(name="ruby", needs=[("ruby", "ruby")], serves=r"ruby.*", proof=["ruby", "--disable=gems", "-v"], produce=produce)
