@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Weakens one memory order at a time in the protocol files and says which models notice.
 
-    mutants.py [--only NAME …] [--share N] [--compiler g++] [--jobs 2]
+    mutants.py [--only NAME …] [--share N] [--full-share N] [--compiler g++] [--jobs 2]
 
 Every order stronger than relaxed, wherever it stands in a protocol file, becomes relaxed, most of them while the model runs
 (sync/atomic_model.hpp: weakening), so it is compiled once; a few other lines are broken on purpose (BREAKS). A mutant dies when a model of that file fails. One that survives is printed and makes the exit status 1,
@@ -787,8 +787,11 @@ def main():
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--share", type=int, default=1, metavar="N", help="one in N of them, other ones each time")
+    parser.add_argument("--full-share", type=int, metavar="N", help="the same in the full form, where POLDER_TEST_FULL is 1")
     parser.add_argument("--first", type=int, help="with --share: which of them comes first, as a run before has said")
     arguments = parser.parse_args()
+    if arguments.full_share and os.environ.get("POLDER_TEST_FULL") == "1":
+        arguments.share = arguments.full_share
 
     every = [(file, *mutant) for file in SUBJECTS for mutant in mutants(file)]
     known = {(file, name.split(" (")[0]) for file, name, *_ in every}
