@@ -14,6 +14,8 @@
 #   SHARDS        a gtest program runs as so many tests, each with its share of the cases: suite.name@1, …@2, …
 #   LONG          in the full form only
 #
+# Who may take longest begins first: what each takes a fresh machine does not know.
+#
 # Labels: the suite, req-N for each requirement of the list of users' demands that the test holds, and `long` for what
 # `./polder test` leaves out and `./polder test --full` runs.
 
@@ -111,7 +113,7 @@ function(polder_test)
   if(NOT tests)
     return()
   endif()
-  set_tests_properties(${tests} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${labels}")
+  set_tests_properties(${tests} PROPERTIES TIMEOUT ${arg_TIMEOUT} COST ${arg_TIMEOUT} LABELS "${labels}")
   if(arg_LONG)
     set(long_tests ${tests})
   endif()

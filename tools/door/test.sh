@@ -77,9 +77,9 @@ EOF
     else
       set -- -R "^($pattern)\$"
     fi
-    # Twice as many as there are processors: many wait for what they have started, or sleep.
+    # More than twice as many as there are processors: most of their time they wait for what they have started, or sleep.
     (cd "$root/build/$preset" &&
-      ctest --no-tests=error --output-on-failure -j "${POLDER_JOBS:-$(($(nproc) * 2))}" --timeout 600 "$@") || failed="$failed $preset"
+      ctest --no-tests=error --output-on-failure -j "${POLDER_JOBS:-$(($(nproc) * 2 + 1))}" --timeout 600 "$@") || failed="$failed $preset"
     closing=yes
   done
   [ -n "$closing" ] || fail 2 "no test was run"
