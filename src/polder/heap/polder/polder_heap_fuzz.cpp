@@ -95,6 +95,17 @@ struct world {
     for (unsigned t = 0; t != threads; ++t)
       if (t != now) words[t] = &polder::heap::test_host::nobody<polder::heap::lab>;
   }
+  // On or off, with every second block of some hundred bytes drawn.
+  void profile(bool on) {
+    if (on) expect(h.heap.start_profile(300) == polder::heap::profiling::done);
+    else h.heap.stop_profile();
+  }
+  std::uint64_t live_samples() const {
+    std::uint64_t n = 0;
+    if (const polder::mem::heap_profile* const p = h.heap.profile())
+      for (std::uint32_t site = 0; site != p->sites.end(); ++site) n += p->sites.of(site).live_blocks;
+    return n;
+  }
   void do_one(std::uint8_t what, std::uint8_t which, std::uint8_t size);
 };
 
@@ -161,6 +172,7 @@ void world::do_one(std::uint8_t what, std::uint8_t which, std::uint8_t size) {
       if (size % 8 == 0) h.heap.trim(0);
       else if (size % 8 == 1) h.heap.leave_thread();
       else if (size % 64 == 2) fork();
+      else if (size % 8 == 3) profile(size >= 128);
       break;
     case 15: {  // past its exit, or with nobody's word: one operation in a borrowed LAB
       polder::heap::lab*& word = h.in_use::own();
@@ -204,6 +216,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t leng
     w->h.heap.trim(0);
   }
   expect(w->h.now().allocated == 0);
+  expect(w->live_samples() == 0);
   expect(now.active <= now.resident && now.resident <= now.mapped && now.mapped <= now.reserved);
   return 0;
 }
