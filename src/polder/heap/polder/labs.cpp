@@ -1,6 +1,4 @@
 // core: how it comes to be, and where LABs come from, rest and go.
-#include <sched.h>
-
 #include <new>
 
 #include <polder/heap/polder/core.hpp>
@@ -10,6 +8,7 @@
 #include <polder/os/heavy_fence.hpp>
 #include <polder/os/pages.hpp>
 #include <polder/os/probe.hpp>
+#include <polder/os/processors.hpp>
 #include <polder/os/thread_name.hpp>
 #include <polder/sync/install_once.hpp>
 
@@ -263,7 +262,7 @@ void core::tell_labs(lab& own) noexcept {
     lab& l = lab_at(n);
     for (unsigned tries = 0; &l != &own && l.door.state() == lab_state::running && tries != most_tries; ++tries) {
       if (with_claimed(l, [this](lab& claimed) { hear(claimed); })) break;
-      ::sched_yield();
+      os::let_others_run();
     }
   }
 }
