@@ -45,7 +45,9 @@ struct alignas(cache_line) span {
   }
 };
 
+#if !defined(POLDER_MODEL)
 static_assert(sizeof(span) == cache_line);
+#endif
 
 // The same line for a large block: a run of whole grains.
 struct alignas(cache_line) large_run {
