@@ -155,7 +155,7 @@ HUGE, ARENA = "polder/mem/huge_blocks.cpp", "polder/mem/arena.cpp"
 BREAKS += [
     ("polder/mem/sampled_blocks.hpp", "claimed by a store", "if (!s.block.cas(none, claimed, order::acquire, order::relaxed)) continue;", "none = claimed, s.block.store(none, order::relaxed);"),
     ("polder/mem/sampled_blocks.hpp", "filled before it is written", "        s.bytes.store(b.bytes, order::relaxed);\n        s.site.store(b.site, order::relaxed);\n        s.block.store(address(b.block), order::release);  // sync: sample-filled\n", "        s.block.store(address(b.block), order::release);\n        s.bytes.store(b.bytes, order::relaxed);\n        s.site.store(b.site, order::relaxed);\n"),
-    ("polder/mem/call_sites.hpp", "claimed by a store", "s.mark.cas(now, mark, order::relaxed, order::relaxed)", "(s.mark.store(mark, order::relaxed), true)"),
+    ("polder/mem/call_sites.hpp", "claimed by a store", "marks_[n].cas(now, mark, order::relaxed, order::relaxed)", "(marks_[n].store(mark, order::relaxed), true)"),
     ("polder/mem/call_sites.hpp", "known before its frames are", "        for (unsigned f = 0; f != depth; ++f) s.frames[f].set(frames[f]);\n        s.depth.store(depth + 1, order::release);  // sync: site-known\n", "        s.depth.store(depth + 1, order::release);\n        for (unsigned f = 0; f != depth; ++f) s.frames[f].set(frames[f]);\n"),
     ("polder/mem/call_sites.hpp", "counted by a store", "s.drawn_blocks.fetch_add(1, order::relaxed);", "s.drawn_blocks.store(s.drawn_blocks.load(order::relaxed) + 1, order::relaxed);"),
     ("polder/sync/install_once.hpp", "installed by a store", "slot.cas(known, fresh, order::acq_rel, order::acquire)", "(slot.store(fresh, order::release), true)"),

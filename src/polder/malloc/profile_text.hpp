@@ -22,19 +22,20 @@ class profile_text {
   // What lives and what was ever drawn. 0, or errno.
   int write_blocks() noexcept {
     counts all{};
-    for (std::uint32_t n = 0; n != sites::end(); ++n) {
+    of_.sites.for_each([&](std::uint32_t n) {
       const counts c = of_.sites.of(n);
       all.live_blocks += c.live_blocks, all.live_bytes += c.live_bytes;
       all.drawn_blocks += c.drawn_blocks, all.drawn_bytes += c.drawn_bytes;
-    }
+    });
     to_ << "heap profile: ";
     write(all);
     to_ << " @ heap_v2/" << of_.mean << '\n';
-    for (std::uint32_t n = 0; n != sites::end(); ++n)
-      if (const counts c = of_.sites.of(n); c.drawn_blocks != 0) {
-        write(c);
-        write_stack(n);
-      }
+    of_.sites.for_each([&](std::uint32_t n) {
+      const counts c = of_.sites.of(n);
+      if (c.drawn_blocks == 0) return;
+      write(c);
+      write_stack(n);
+    });
     return end();
   }
 

@@ -33,8 +33,8 @@ class call_sites {
       const std::uint32_t n = std::uint32_t(mark + i) & (most - 1);
       if (n == 0) continue;
       site& s = sites_[n];
-      std::uint64_t now = s.mark.load(order::relaxed);
-      if (now == unused && s.mark.cas(now, mark, order::relaxed, order::relaxed)) {
+      std::uint64_t now = marks_[n].load(order::relaxed);
+      if (now == unused && marks_[n].cas(now, mark, order::relaxed, order::relaxed)) {
         for (unsigned f = 0; f != depth; ++f) s.frames[f].set(frames[f]);
         s.depth.store(depth + 1, order::release);  // sync: site-known
         return n;
@@ -74,19 +74,19 @@ class call_sites {
     for (std::uint32_t i = 0; i + 1 < depth; ++i) f(s.frames[i].get());
   }
 
-  static constexpr std::uint32_t end() noexcept { return most; }
+  // f(number) for each site that may have counted something.
+  template <class F>
+  void for_each(F f) const noexcept {
+    f(0);
+    for (std::uint32_t n = 1; n != most; ++n)
+      if (marks_[n].load(order::relaxed) != unused) f(n);
+  }
 
  private:
   static constexpr unsigned most_looks = 32;
   static constexpr std::uint64_t unused = 0;
 
   struct site {
-    // mark — of the stack, or unused.
-    //   written by  who comes first with a stack, by CAS; never cleared
-    //   read by     who looks for one
-    //   order       relaxed: the frames are what depth publishes
-    //   ABA         no: it changes once
-    atomic<std::uint64_t> mark;
     // depth — how many frames, and one more; 0: they are not all there.
     //   written by  who claimed the site, once
     //   read by     everybody
@@ -114,6 +114,12 @@ class call_sites {
     return true;
   }
 
+  // marks_ — of the stacks, or unused. Apart from the sites, so that who looks at all of them touches little memory.
+  //   written by  who comes first with a stack, by CAS; never cleared
+  //   read by     who looks for one
+  //   order       relaxed: the frames are what depth publishes
+  //   ABA         no: it changes once
+  atomic<std::uint64_t> marks_[most];
   site sites_[most];
 };
 

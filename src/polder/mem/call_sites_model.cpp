@@ -18,14 +18,14 @@ struct finding : rl::test_suite<finding<Threads>, int(Threads)> {
     sites.drawn(n, 10);
   }
   void read() {
-    for (std::uint32_t n = 0; n != table::end(); ++n) {
+    sites.for_each([&](std::uint32_t n) {
       void* innermost = nullptr;
       sites.for_each_frame(n, [&](void* f) {
         if (innermost == nullptr) innermost = f;
         else POLDER_MODEL_CHECK(f == &frames[2]);
       });
       POLDER_MODEL_CHECK(innermost == nullptr || innermost == &frames[0] || innermost == &frames[1]);
-    }
+    });
   }
   void thread(unsigned self) {
     if (self == 2) return read();
@@ -34,8 +34,7 @@ struct finding : rl::test_suite<finding<Threads>, int(Threads)> {
   }
   void after() {
     std::uint64_t blocks = 0, bytes = 0;
-    for (std::uint32_t n = 0; n != table::end(); ++n)
-      blocks += sites.of(n).drawn_blocks, bytes += sites.of(n).drawn_bytes;
+    sites.for_each([&](std::uint32_t n) { blocks += sites.of(n).drawn_blocks, bytes += sites.of(n).drawn_bytes; });
     POLDER_MODEL_CHECK(blocks == 4 && bytes == 40);
     read();
   }

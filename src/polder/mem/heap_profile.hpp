@@ -13,8 +13,9 @@
 namespace polder::mem {
 
 struct heap_profile {
-  std::uint64_t mean;               // bytes between two samples; set before others see the profile
-  sampled_blocks<4096, 16> blocks;  // 65,536: at 512 KiB between samples, 32 GiB of live blocks
+  std::uint64_t mean;  // bytes between two samples; set before others see the profile
+  // 40,000 before the first is lost: at 512 KiB between samples, 20 GiB of live blocks.
+  sampled_blocks<8192, 8> blocks;
   call_sites<8192, 48> sites;
   atomic<std::uint64_t> lost;  // samples for which there was no room
 

@@ -38,6 +38,15 @@ struct alignas(cache_line) span {
   //   read by     the owner
   //   order       relaxed: a block's free comes after its sampling, and an owner that reads 0 knows that all are forgotten
   atomic<std::uint32_t> sampled;
+  // sampled_places — a bit for each of 32 kinds of places at which such a block may lie (place_kind); some may be past.
+  //   written by  the owner alone: set with a sample, cleared when `sampled` is 0
+  //   read by     whoever frees a block of the span
+  //   order       relaxed: who frees a sample has it from who drew it, after the bit was set
+  atomic<std::uint32_t> sampled_places;
+
+  static std::uint32_t place_kind(const void* block) noexcept {
+    return std::uint32_t{1} << ((reinterpret_cast<std::uintptr_t>(block) >> 4) * 0x9e37'79b9u >> 27 & 31);
+  }
 
   void become(span_state to) {
     POLDER_CHECK(1, legal(state, to));

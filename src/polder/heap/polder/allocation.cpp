@@ -157,6 +157,7 @@ mem::span* core::open_span(lab& l, unsigned c) noexcept {
   s.block_size = classes::block_size[c];
   s.cls = std::uint8_t(c);
   s.zero = r.zero;
+  s.sampled_places.store(0, order::relaxed);
   s.sampled.store(0, order::relaxed);  // a run's record may have lain there
   own(l, s);
   arena_.words()[r.first].store(mem::word::tag(l.number) | c, order::release);  // sync: span-made
@@ -177,13 +178,14 @@ mem::span* core::open_span(lab& l, unsigned c) noexcept {
 
 void core::set_hot(lab& l, unsigned c, mem::span* s) noexcept {
   l.hot[c] = s;
-  if (!l.watched) set_direct(l, c, s);
+  set_direct(l, c, s);
 }
 
 void core::set_direct(lab& l, unsigned c, mem::span* s) noexcept {
-  if (classes::block_size[c] > lab::direct_limit) return;
+  if (classes::block_size[c] > lab::direct_limit || options_.hardened) return;
+  mem::span** const direct = l.watched ? l.counted : l.direct;
   const std::size_t first = c == 1 ? 0 : classes::block_size[c - 1] / 16 + 1;
-  for (std::size_t i = first; i <= classes::block_size[c] / 16; ++i) l.direct[i] = s;
+  for (std::size_t i = first; i <= classes::block_size[c] / 16; ++i) direct[i] = s;
 }
 
 void core::make_hot(lab& l, mem::span& s) noexcept {

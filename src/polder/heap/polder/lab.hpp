@@ -42,8 +42,10 @@ struct alignas(false_sharing_range) lab {
   mem::secret secret;
   atomic<std::uint32_t>* words;
   mem::span* spans;
-  mem::lab_number number;             // 0: not a LAB but the closed door in front of which every thread begins
-  mem::span* direct[direct_entries];  // hot spans by size
+  mem::lab_number number;              // 0: not a LAB but the closed door in front of which every thread begins
+  std::int64_t until_sample;           // bytes; where no profile is on, 0 or less
+  mem::span* direct[direct_entries];   // hot spans by size
+  mem::span* counted[direct_entries];  // the same where a profile is on, and `direct` is empty
 
   // ---- slow paths
   mem::span* hot[classes::count + 1];  // by class; never null: a span without blocks stands for none
@@ -72,9 +74,8 @@ struct alignas(false_sharing_range) lab {
   quarantine* held;             // null: none yet
 
   // ---- where allocations are watched
-  std::uint32_t watched;      // as this LAB was told: nothing is in `direct`
-  bool counts;                // until_sample was drawn
-  std::int64_t until_sample;  // bytes
+  std::uint32_t watched;  // as this LAB was told: nothing is in `direct`
+  bool counts;            // until_sample was drawn
 
   // ---- what others write
   alignas(false_sharing_range) inbox<mem::block> in;

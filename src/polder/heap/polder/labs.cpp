@@ -99,6 +99,7 @@ lab* core::make_lab(mem::site s, std::uint32_t thread) noexcept {
   l.until_guarded = guarded_after(l);
   note_opened(l);
   for (auto& s : l.direct) s = &none_;
+  for (auto& s : l.counted) s = &none_;
   for (auto& s : l.hot) s = &none_;
   l.swept.store(1, order::relaxed);
   l.watched = watched_.load(order::relaxed);
@@ -268,8 +269,12 @@ void core::tell_labs(lab& own) noexcept {
 }
 
 void core::hear(lab& l) noexcept {
+  for (auto& s : l.direct) s = &none_;
+  for (auto& s : l.counted) s = &none_;
   l.watched = watched_.load(order::relaxed);
-  for (unsigned c = 1; c <= classes::count; ++c) set_direct(l, c, l.watched ? &none_ : l.hot[c]);
+  l.counts = false;
+  l.until_sample = 0;
+  for (unsigned c = 1; c <= classes::count; ++c) set_direct(l, c, l.hot[c]);
 }
 
 // A child of fork has the LABs of threads that are no more as these left them: hot spans in them, and lists in the outbox.

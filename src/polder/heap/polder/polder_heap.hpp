@@ -344,17 +344,30 @@ class polder_heap {
     if (l.door.active()) [[unlikely]]
       return missed(n, false);
     if (l.door.enter(n)) [[likely]] {
-      mem::span& s = *l.direct[(n + 15) >> 4];
-      mem::block* const b = s.free;
-      if (b != nullptr && links::fit(b, l.secret)) [[likely]] {
-        s.free = links::next(b, l.secret);
-        ++s.used;
-        b->wipe();
+      const std::size_t i = (n + 15) >> 4;
+      mem::block* b = pop(l, *l.direct[i]);
+      if (b == nullptr && l.until_sample > std::int64_t(n))
+          [[unlikely]] {  // a profile is on, and does not draw this one
+        b = pop(l, *l.counted[i]);
+        if (b != nullptr) l.until_sample -= std::int64_t(n);
+      }
+      if (b != nullptr) [[likely]] {
         l.door.exit();
         return served(b);
       }
     }
     return missed(n, true);
+  }
+
+  // Null: it has none, or its first one was written to.
+  POLDER_ALWAYS_INLINE static mem::block* pop(lab& l, mem::span& s) noexcept {
+    mem::block* const b = s.free;
+    if (b == nullptr || !links::fit(b, l.secret)) [[unlikely]]
+      return nullptr;
+    s.free = links::next(b, l.secret);
+    ++s.used;
+    b->wipe();
+    return b;
   }
 
   template <auto from>

@@ -103,7 +103,7 @@ struct world {
   std::uint64_t live_samples() const {
     std::uint64_t n = 0;
     if (const polder::mem::heap_profile* const p = h.heap.profile())
-      for (std::uint32_t site = 0; site != p->sites.end(); ++site) n += p->sites.of(site).live_blocks;
+      p->sites.for_each([&](std::uint32_t site) { n += p->sites.of(site).live_blocks; });
     return n;
   }
   void do_one(std::uint8_t what, std::uint8_t which, std::uint8_t size);

@@ -39,18 +39,9 @@ void core::stop_profile(lab& own) noexcept {
 
 // ---- allocation ------------------------------------------------------------------------------------------------------
 
+// Small blocks come here when they are drawn, or the span is out of blocks: else polder_heap::take has them.
 void* core::allocate_watched(lab& l, std::size_t n) noexcept {
-  void* p;
-  if (options_.hardened) {
-    p = allocate_hardened(l, n);
-  } else if (n <= lab::direct_limit) {
-    const unsigned c = mem::size_class::stepped::of(n);
-    mem::span& s = *l.hot[c];
-    p = s.free ? pop(l, s) : refill(l, c, nullptr);
-  } else {
-    p = allocate_unwatched(l, n);
-  }
-  return counted(l, p, n);
+  return counted(l, options_.hardened ? allocate_hardened(l, n) : allocate_unwatched(l, n), n);
 }
 
 void* core::allocate_zeroed_watched(lab& l, std::size_t n) noexcept {
@@ -61,7 +52,6 @@ void* core::allocate_zeroed_watched(lab& l, std::size_t n) noexcept {
 void* core::counted(lab& l, void* p, std::size_t n) noexcept {
   if (p == nullptr || !profiling_.load(order::relaxed)) return p;
   l.until_sample -= n < PTRDIFF_MAX ? std::int64_t(n) : PTRDIFF_MAX;
-  if (n == 0) --l.until_sample;
   if (l.until_sample < 0) [[unlikely]]
     draw(l, p, n);
   return p;
@@ -71,7 +61,7 @@ void* core::counted(lab& l, void* p, std::size_t n) noexcept {
   mem::heap_profile& profile = *profile_.load(order::acquire);  // sync: installed
   if (!l.counts) {                                              // its first allocation under a profile
     l.counts = true;
-    l.until_sample += mem::bytes_to_next_sample(l.random, profile.mean);
+    l.until_sample = mem::bytes_to_next_sample(l.random, profile.mean) - std::int64_t(n);
     if (l.until_sample >= 0) return;
   }
   l.until_sample = mem::bytes_to_next_sample(l.random, profile.mean);
@@ -83,7 +73,9 @@ void* core::counted(lab& l, void* p, std::size_t n) noexcept {
   auto& word = arena_.words()[g];
   const std::uint32_t w = word.load(order::relaxed);
   if (mem::word::cls(w) > classes::count) return;  // a run, whose free asks anyway
-  arena_.spans()[g].sampled.fetch_add(1, order::relaxed);
+  mem::span& s = arena_.spans()[g];
+  s.sampled.fetch_add(1, order::relaxed);
+  s.sampled_places.store(s.sampled_places.load(order::relaxed) | mem::span::place_kind(p), order::relaxed);
   word.store(w | mem::word::sampled_bit, order::relaxed);
 }
 
@@ -93,9 +85,12 @@ void* core::counted(lab& l, void* p, std::size_t n) noexcept {
 POLDER_NOINLINE std::uint32_t core::forget(mem::lab_number self, mem::grain g, std::uint32_t w,
                                            const void* p) noexcept {
   mem::span& s = arena_.spans()[g];
-  if (forget(p)) s.sampled.fetch_sub(1, order::relaxed);
-  if (mem::word::owner(w) == self && s.sampled.load(order::relaxed) == 0)
+  const bool may_be_one = (s.sampled_places.load(order::relaxed) & mem::span::place_kind(p)) != 0;
+  if (may_be_one && forget(p)) s.sampled.fetch_sub(1, order::relaxed);
+  if (mem::word::owner(w) == self && s.sampled.load(order::relaxed) == 0) {
+    s.sampled_places.store(0, order::relaxed);
     arena_.words()[g].store(w &= ~mem::word::sampled_bit, order::relaxed);
+  }
   return w;
 }
 

@@ -65,8 +65,11 @@ std::size_t core::validate(const lab& l) const noexcept {
     must(((l.partials & class_bit(c)) != 0) == (before != 0));
   }
   must(hot == 0 && partial == 0);
-  for (unsigned i = 0; i != lab::direct_entries; ++i)  // where allocations are watched there is no fast path
-    must(l.direct[i] == (l.watched ? &none_ : l.hot[mem::size_class::stepped::of(i * 16)]));
+  for (unsigned i = 0; i != lab::direct_entries; ++i) {  // a hardened heap has no fast path
+    const mem::span* const hot_one = options_.hardened ? &none_ : l.hot[mem::size_class::stepped::of(i * 16)];
+    must((l.watched ? l.counted : l.direct)[i] == hot_one);
+    must((l.watched ? l.direct : l.counted)[i] == &none_);
+  }
   return outside;
 }
 
