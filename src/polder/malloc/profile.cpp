@@ -24,9 +24,6 @@ namespace {
 template <class Heap>
 concept profiled = requires(const Heap& h) { h.profile(); };
 
-// Whether it is on, as who turned it last left it; a signal's handler asks. Relaxed: a hint for a person at a keyboard.
-constinit atomic<std::uint32_t> on;
-
 // Where the process was when it began: a program may change its folder.
 constinit char folder[480];
 
@@ -38,7 +35,6 @@ int start(Heap& heap, std::uint64_t mean) {
       case heap::profiling::other_mean: return EBUSY;
       case heap::profiling::done: break;
     }
-    on.store(1, order::relaxed);
     return 0;
   } else {
     return ENOTSUP;
@@ -49,11 +45,16 @@ template <class Heap>
 int stop(Heap& heap) {
   if constexpr (profiled<Heap>) {
     heap.stop_profile();
-    on.store(0, order::relaxed);
     return 0;
   } else {
     return ENOTSUP;
   }
+}
+
+template <class Heap>
+bool is_on(const Heap& heap) {
+  if constexpr (profiled<Heap>) return heap.is_profiling();
+  else return false;
 }
 
 template <class Heap>
@@ -100,7 +101,7 @@ bool names_a_file() { return instance.effective_options().profile[0] != '\0'; }
 
 void on_signal(int) {
   const os::errno_keeper keep;
-  if (!on.load(order::relaxed)) {
+  if (!is_on(instance)) {
     start(instance, 0);
   } else {
     stop(instance);
@@ -132,7 +133,7 @@ void begin_profile() noexcept {
 }
 
 void end_profile() noexcept {
-  if (names_a_file() && on.load(order::relaxed)) write_files();
+  if (names_a_file() && is_on(instance)) write_files();
 }
 
 }  // namespace polder::face

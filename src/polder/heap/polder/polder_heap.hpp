@@ -216,6 +216,10 @@ class polder_heap {
       return nullptr;
     });
   }
+  bool is_profiling() const noexcept {
+    core* const c = core_.load(order::acquire);  // sync: installed
+    return c && c->is_profiling();
+  }
   // Null: it was never started.
   const mem::heap_profile* profile() const noexcept {
     core* const c = core_.load(order::acquire);  // sync: installed

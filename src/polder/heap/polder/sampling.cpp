@@ -50,7 +50,7 @@ void* core::allocate_zeroed_watched(lab& l, std::size_t n) noexcept {
 }
 
 void* core::counted(lab& l, void* p, std::size_t n) noexcept {
-  if (p == nullptr || !profiling_.load(order::relaxed)) return p;
+  if (p == nullptr || !is_profiling()) return p;
   l.until_sample -= n < PTRDIFF_MAX ? std::int64_t(n) : PTRDIFF_MAX;
   if (l.until_sample < 0) [[unlikely]]
     draw(l, p, n);
