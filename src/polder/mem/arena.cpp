@@ -58,13 +58,10 @@ arena::reservation arena::reserve(std::size_t front, std::size_t wanted, std::si
     r.bytes = align_up(r.bytes, page);
     r.start = static_cast<std::byte*>(os::reserve(r.bytes));
     if (!r.start) continue;
-    if (page > os::page_size() && !is_aligned(address(r.start), page)) {  // a test's larger page: align by hand
+    if (!is_aligned(address(r.start), page)) {  // a test's page, larger than the system's
       os::unmap(r.start, r.bytes);
-      auto* wide = static_cast<std::byte*>(os::reserve(r.bytes + page));
-      if (!wide) continue;
-      r.start = at_address(align_up(address(wide), page));
-      if (r.start != wide) os::unmap(wide, std::size_t(r.start - wide));
-      os::unmap(r.start + r.bytes, std::size_t(wide + page - r.start));
+      r.start = static_cast<std::byte*>(os::reserve_at_multiple(r.bytes, page));
+      if (!r.start) continue;
     }
     // A debugger dumps what has no access too. What is committed is put back in, range by range.
     os::keep_in_core_dumps(r.start, r.bytes, false);

@@ -151,48 +151,60 @@ bool huge_blocks::give(std::uint32_t number, const void* p) noexcept {
   return true;
 }
 
+// What a block that grows to `bytes` gets, for it will grow again: an eighth more, which costs address space until it is touched.
+// Of huge pages as many whole ones as end within that eighth: more would bring in what nobody has asked for.
+std::size_t huge_blocks::roomy(std::size_t bytes) const noexcept {
+  const std::size_t room = align_up(bytes + bytes / 8, page_);
+  const std::size_t whole = align_down(room, huge_page);
+  return huge_pages_ && whole >= bytes ? whole : room;
+}
+
+// Moves block `number` to a mapping of that length. Null: nothing changed.
+std::byte* huge_blocks::move(std::uint32_t number, std::uintptr_t user, std::size_t bytes, bool at_huge_page) noexcept {
+  record& r = records_.at(number);
+  const std::size_t before = user - address(r.base.get());
+  // The new place is ours, and known to the map, before the pages go there: an address that is given up first may be
+  // another thread's block a moment later.
+  void* place = at_huge_page ? os::reserve_at_multiple(bytes, huge_page) : nullptr;
+  if (!place) place = os::reserve(bytes);
+  auto* const base = static_cast<std::byte*>(place);
+  if (!base) return nullptr;
+  if (!map_.store(address(base) + before, radix_map::huge_mark | number)) return os::unmap(base, bytes), nullptr;
+  map_.store(user, 0);
+  if (!os::move(r.base.get(), r.bytes.get(), base, bytes)) {
+    map_.store(address(base) + before, 0);
+    os::unmap(base, bytes);
+    map_.store(user, radix_map::huge_mark | number);  // the node is there: it cannot fail
+    return nullptr;
+  }
+  r.base.set(base);
+  r.user.store(address(base) + before, order::release);  // sync: huge-user
+  return base;
+}
+
 std::byte* huge_blocks::resize(std::uint32_t number, const void* p, std::size_t n) noexcept {
   record& r = records_.at(number);
   const std::size_t before = address(p) - address(r.base.get());
   const std::size_t asked = n;
   if (n < shortest) n = shortest;
   if (n > PTRDIFF_MAX - before - page_) return nullptr;
-  std::size_t bytes = align_up(n + before, page_);
+  const std::size_t exact = align_up(n + before, page_);
   const std::size_t old = r.bytes.get();
   // What fits and fills most of the mapping stays as it is: a block that grew has room to grow on.
-  if (bytes <= old && bytes > old - old / 4) return r.asked.set(asked), at_address(address(p));
+  if (exact <= old && exact > old - old / 4) return r.asked.set(asked), at_address(address(p));
   std::byte* base = r.base.get();
-  const bool in_huge_pages = huge_pages_ && bytes >= worth_huge_pages;
+  const bool in_huge_pages = huge_pages_ && exact >= worth_huge_pages;
   budgeted_length held(budget_, old);
-  if (bytes > old && budget_.is_short(bytes - old)) purge(true);
+  if (exact > old && budget_.is_short(exact - old)) purge(true);
+  std::size_t bytes = exact > old ? roomy(exact) : exact;
+  if ((bytes > exact && budget_.is_short(bytes - old)) || !held.reach(bytes)) bytes = exact;
   if (!held.reach(bytes)) return nullptr;
-  if (!os::resize(base, old, bytes)) {
-    // The new place is ours, and known to the map, before the pages go there: an address that is given up first may be
-    // another thread's block a moment later.
-    // A block that grows will grow again: an eighth more address space, which costs nothing until it is touched.
-    const std::size_t exact = bytes;
-    bytes += bytes > old ? align_up(bytes / 8, page_) : 0;
-    // At a multiple of a huge page, so that whole ones can move, if that is free: the kernel fills its room downwards. Where it
-    // takes another place, it keeps to such multiples by itself for lengths that are some (Linux 6.7).
-    if (in_huge_pages) bytes = align_up(bytes, huge_page);
-    if ((bytes > exact && budget_.is_short(bytes - exact)) || !held.reach(bytes)) bytes = exact;
-    std::byte* const below =
-        in_huge_pages ? at_address(align_down(address(r.base.get()) - bytes, huge_page)) : nullptr;
-    base = static_cast<std::byte*>(os::reserve(bytes, below));
-    if (!base) base = static_cast<std::byte*>(os::reserve(bytes = exact));
+  // From the first time that it is worth it, it lies at a multiple of a huge page, so that whole ones can be had, and move.
+  const bool lies_well = !in_huge_pages || exact < old || is_aligned(address(base), huge_page);
+  if (!lies_well || !os::resize(base, old, bytes)) {
+    base = move(number, address(p), bytes, in_huge_pages);
+    if (!base && bytes != exact) base = move(number, address(p), bytes = exact, in_huge_pages);
     if (!base) return held.settle(old), nullptr;
-    if (!map_.store(address(base) + before, radix_map::huge_mark | number))
-      return held.settle(old), os::unmap(base, bytes), nullptr;
-    map_.store(address(p), 0);
-    if (!os::move(r.base.get(), old, base, bytes)) {
-      held.settle(old);
-      map_.store(address(base) + before, 0);
-      os::unmap(base, bytes);
-      map_.store(address(p), radix_map::huge_mark | number);  // the node is there: it cannot fail
-      return nullptr;
-    }
-    r.base.set(base);
-    r.user.store(address(base) + before, order::release);  // sync: huge-user
   }
   if (in_huge_pages && old < worth_huge_pages) os::advise_huge_pages(base, bytes, true);
   held.settle(bytes);

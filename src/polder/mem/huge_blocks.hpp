@@ -70,7 +70,7 @@ class huge_blocks {
   static constexpr std::size_t cache_bytes = 32 * MiB;
 
   static constexpr std::size_t huge_page = 2 * MiB;
-  static constexpr std::size_t worth_huge_pages = 4 * MiB;
+  static constexpr std::size_t worth_huge_pages = 2 * MiB;
 
 #if POLDER_CHECK_LEVEL >= 2
   // For tests, while nobody takes or gives: traps if a number is not in exactly one place, or what is known of one is not so.
@@ -105,6 +105,8 @@ class huge_blocks {
   bool publish(std::uint32_t number, std::uintptr_t user) noexcept;
   std::uint32_t take_cached(std::size_t bytes) noexcept;
   bool make_room(std::size_t bytes) noexcept;
+  std::size_t roomy(std::size_t bytes) const noexcept;
+  std::byte* move(std::uint32_t number, std::uintptr_t user, std::size_t bytes, bool at_huge_page) noexcept;
   void unmap(std::uint32_t number) noexcept;
   void let_go(std::uint32_t number) noexcept;
   std::uint32_t take_stuck(std::size_t bytes) noexcept;

@@ -8,13 +8,15 @@
 // multiple of it.
 #include <cstddef>
 
+#include <polder/base/align.hpp>
+
 namespace polder::os {
 
 // Bytes; from the auxiliary vector, no system call.
 std::size_t page_size() noexcept;
 
-// Address space only: not readable, not writable, not charged. `hint` may be null.
-void* reserve(std::size_t bytes, void* hint = nullptr) noexcept;
+// Address space only: not readable, not writable, not charged.
+void* reserve(std::size_t bytes) noexcept;
 
 // Zeroed, readable and writable memory, charged when touched.
 void* map(std::size_t bytes) noexcept;
@@ -24,6 +26,18 @@ bool commit(void* p, std::size_t bytes) noexcept;
 
 // Gives the range back to the system. False: it is still mapped (the kernel could not split a mapping, say).
 bool unmap(void* p, std::size_t bytes) noexcept;
+
+// The same at a multiple of `alignment`, a power of two: more is reserved, and what lies beside is given back.
+inline void* reserve_at_multiple(std::size_t bytes, std::size_t alignment) noexcept {
+  const std::size_t wide = bytes + alignment;
+  auto* const all = wide < bytes ? nullptr : static_cast<std::byte*>(reserve(wide));
+  if (!all) return nullptr;
+  std::byte* const p = at_address(align_up(address(all), alignment));
+  const auto before = std::size_t(p - all);
+  if ((before == 0 || unmap(all, before)) && unmap(p + bytes, alignment - before)) return p;
+  unmap(all, wide);
+  return nullptr;
+}
 
 // Grows or shrinks a mapping where it is; false: it is as it was.
 bool resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept;

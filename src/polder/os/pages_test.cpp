@@ -104,16 +104,17 @@ TEST_F(pages, far_more_can_be_reserved_than_there_is) {
   EXPECT_TRUE(unmap(p, GiB * 64));
 }
 
-TEST_F(pages, the_hint_is_taken_where_it_is_free_and_never_costs_what_is_there) {
-  auto* const p = static_cast<std::byte*>(map(4 * page));
-  ASSERT_NE(nullptr, p);
-  *p = std::byte{5};
-  void* const elsewhere = reserve(page, p);
-  ASSERT_NE(nullptr, elsewhere);
-  EXPECT_NE(p, elsewhere);
-  EXPECT_EQ(std::byte{5}, *p);
-  EXPECT_TRUE(unmap(elsewhere, page));
-  EXPECT_TRUE(unmap(p, 4 * page));
+TEST_F(pages, a_reservation_at_a_multiple_lies_there_and_is_all_that_is_held) {
+  for (const std::size_t alignment : {2 * page, 16 * page, std::size_t{64 * MiB}}) {
+    auto* const p = static_cast<std::byte*>(reserve_at_multiple(3 * page, alignment));
+    ASSERT_NE(nullptr, p);
+    EXPECT_TRUE(is_aligned(address(p), alignment));
+    ASSERT_TRUE(commit(p, 3 * page));
+    std::memset(p, 1, 3 * page);
+    ASSERT_TRUE(unmap(p, 3 * page));
+    EXPECT_FALSE(is_mapped(p + 3 * page));  // what lay beside is back with the system
+  }
+  EXPECT_EQ(nullptr, reserve_at_multiple(SIZE_MAX - page + 1, 2 * page));
 }
 
 TEST_F(pages, committing_twice_keeps_the_contents) {
@@ -312,6 +313,14 @@ TEST_F(pages, advice_that_is_refused_is_false_and_changes_nothing) {
         << "errno " << error;
 }
 
+TEST_F(pages, a_reservation_whose_ends_are_not_taken_back_is_refused) {
+  if (const char* why = lacks_filters()) GTEST_SKIP() << why;
+  EXPECT_EQ(fine, forked([] {
+              if (!answer(SYS_munmap, ENOMEM)) return 1;
+              return reserve_at_multiple(page, 16 * page) == nullptr ? 0 : 2;
+            }));
+}
+
 TEST_F(pages, every_call_that_is_refused_is_null_or_false) {
   if (const char* why = lacks_filters()) GTEST_SKIP() << why;
   EXPECT_EQ(fine, forked([] {
@@ -321,7 +330,7 @@ TEST_F(pages, every_call_that_is_refused_is_null_or_false) {
               errno = 77;
               if (map(page) || reserve(page)) return 2;
               if (commit(p, page)) return 3;
-              if (unmap(p, page)) return 4;
+              if (unmap(p, page) || reserve_at_multiple(page, 2 * page)) return 4;
               if (resize(p, 2 * page, page)) return 5;
               if (move(p, page, p + page, page)) return 6;
               if (name(p, page, "polder")) return 7;

@@ -50,10 +50,10 @@ std::size_t page_size() noexcept {
   return n != 0 ? n : 4096;
 }
 
-void* reserve(std::size_t bytes, void* hint) noexcept {
+void* reserve(std::size_t bytes) noexcept {
   const errno_keeper keep;
   const told t{kind::map, 0, bytes};
-  return mapped_or_null(::mmap(hint, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  return mapped_or_null(::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
 }
 
 void* map(std::size_t bytes) noexcept {
