@@ -42,6 +42,10 @@ class grain_pool {
   // So many threads may take single grains, each for a span of every class and most of them nearly empty.
   void expect(std::uint32_t threads) noexcept { threads_.store(threads, order::relaxed); }
 
+  // Huge pages are asked for in the chunk with which so many bytes of address space are open, and all later ones: for runs, and
+  // for single grains with so much more for each thread.
+  static constexpr std::size_t dense_runs = 8 * MiB, dense_spans = 8 * MiB, dense_thread = 4 * MiB;
+
   // Longest run: beyond, a mapping of its own costs little in comparison.
   static constexpr unsigned longest = 8 * grains_per_chunk;
 
@@ -95,7 +99,8 @@ class grain_pool {
   bool suits(chunk_number c, site s) const noexcept {
     return s == no_site || arena_.chunk(c).site.load(order::relaxed) == s;
   }
-  bool wants_huge_pages(unsigned n) const noexcept;
+  // Where so many bytes of address space are open.
+  bool wants_huge_pages(unsigned n, std::size_t open) const noexcept;
   unsigned take_in(chunk_number c, unsigned n, want w) noexcept;
   run take_short(unsigned n, chunk_number& hint, site s) noexcept;
   run take_long(unsigned n, site s) noexcept;

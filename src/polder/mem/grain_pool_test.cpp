@@ -369,7 +369,7 @@ struct with_huge_pages : pooled {
   bool huge(grain g) const { return kind(g) == page_kind::huge; }
   // 0: the kernel has none.
   grain first_run_in_huge_pages(unsigned n) {
-    while (it.main_open() * chunk_size < 8 * MiB) take(64);
+    while (it.main_open() * chunk_size < grain_pool::dense_runs) take(64);
     for (;;) {
       const grain g = take(n).first;
       if (g == 0 || huge(g)) return g;
@@ -385,19 +385,18 @@ bool kernel_has_huge_pages() {
   return has;
 }
 
-TEST(grain_pool, runs_of_a_heap_beyond_8_MiB_lie_in_huge_pages_and_single_grains_do_not) {
+TEST(grain_pool, runs_beyond_the_first_MiB_of_a_heap_lie_in_huge_pages_and_single_grains_do_not) {
   if (!kernel_has_huge_pages()) GTEST_SKIP() << "no huge pages here";
   with_huge_pages p(64);
-  p.pool.expect(1);
+  p.pool.expect(10);
   EXPECT_FALSE(p.huge(p.take(60).first));
   for (int i = 0; i != 40; ++i) {
-    const bool small = p.it.main_open() * chunk_size < 8 * MiB;
     const grain g = p.take(8).first;
     ASSERT_NE(0u, g);
-    EXPECT_TRUE(small || p.huge(g)) << i;
+    EXPECT_TRUE(p.huge(g)) << i;
   }
   for (int i = 0; i != 40; ++i) {
-    ASSERT_LT(p.it.main_open() * chunk_size, 36 * MiB);
+    ASSERT_LT(p.it.main_open() * chunk_size, grain_pool::dense_spans + 10 * grain_pool::dense_thread);
     EXPECT_FALSE(p.huge(p.take(1).first)) << i;
   }
 }
@@ -418,7 +417,7 @@ TEST(grain_pool, single_grains_of_a_heap_that_is_large_for_its_threads_lie_in_hu
     for (int i = 0; i != 63; ++i) {
       const std::size_t opened = p.it.main_open() * chunk_size;
       const grain g = p.take(1).first;
-      EXPECT_TRUE(!p.huge(g) || opened >= 32 * MiB + threads * 4 * MiB);
+      EXPECT_TRUE(!p.huge(g) || opened + chunk_size >= grain_pool::dense_spans + threads * grain_pool::dense_thread);
       any |= p.huge(g);
       for (int n = 1; n != 64; ++n) ASSERT_NE(0u, p.take(1).first);
     }
