@@ -60,7 +60,8 @@ arena::reservation arena::reserve(std::size_t front, std::size_t wanted, std::si
     if (!r.start) continue;
     if (!is_aligned(address(r.start), page)) {  // a test's page, larger than the system's
       os::unmap(r.start, r.bytes);
-      r.start = static_cast<std::byte*>(os::reserve_at_multiple(r.bytes, page));
+      bool cut;
+      r.start = static_cast<std::byte*>(os::reserve_at_multiple(r.bytes, page, cut));
       if (!r.start) continue;
     }
     // A debugger dumps what has no access too. What is committed is put back in, range by range.

@@ -308,7 +308,8 @@ grain_pool::run grain_pool::take_long(unsigned n, site s) noexcept {
     // Chunk by chunk, so that what is free at the end is part of it; but with a site enough at once, for between two calls
     // another thread may open one of another site.
     if (open >= arena_.main_chunks() ||
-        !arena_.open_more(s == no_site ? grains_per_chunk : n, s, wants_huge_pages(n, (arena_.main_open() + 1) * chunk_size)))
+        !arena_.open_more(s == no_site ? grains_per_chunk : n, s,
+                          wants_huge_pages(n, (arena_.main_open() + 1) * chunk_size)))
       return {};
   }
 }

@@ -417,7 +417,8 @@ TEST(grain_pool, single_grains_of_a_heap_that_is_large_for_its_threads_lie_in_hu
     for (int i = 0; i != 63; ++i) {
       const std::size_t opened = p.it.main_open() * chunk_size;
       const grain g = p.take(1).first;
-      EXPECT_TRUE(!p.huge(g) || opened + chunk_size >= grain_pool::dense_spans + threads * grain_pool::dense_thread);
+      EXPECT_TRUE(!p.huge(g) ||
+                  opened + chunk_size >= grain_pool::dense_spans + threads * grain_pool::dense_thread);
       any |= p.huge(g);
       for (int n = 1; n != 64; ++n) ASSERT_NE(0u, p.take(1).first);
     }

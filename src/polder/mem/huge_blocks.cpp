@@ -160,12 +160,18 @@ std::size_t huge_blocks::roomy(std::size_t bytes) const noexcept {
 }
 
 // Moves block `number` to a mapping of that length. Null: nothing changed.
-std::byte* huge_blocks::move(std::uint32_t number, std::uintptr_t user, std::size_t bytes, bool at_huge_page) noexcept {
+std::byte* huge_blocks::move(std::uint32_t number, std::uintptr_t user, std::size_t bytes,
+                             bool at_huge_page) noexcept {
   record& r = records_.at(number);
   const std::size_t before = user - address(r.base.get());
   // The new place is ours, and known to the map, before the pages go there: an address that is given up first may be
   // another thread's block a moment later.
-  void* place = at_huge_page ? os::reserve_at_multiple(bytes, huge_page) : nullptr;
+  void* place = nullptr;
+  if (at_huge_page && !ends_stay_.load(order::relaxed)) {
+    bool cut;
+    place = os::reserve_at_multiple(bytes, huge_page, cut);
+    if (!cut) ends_stay_.store(true, order::relaxed);
+  }
   if (!place) place = os::reserve(bytes);
   auto* const base = static_cast<std::byte*>(place);
   if (!base) return nullptr;
@@ -200,7 +206,8 @@ std::byte* huge_blocks::resize(std::uint32_t number, const void* p, std::size_t 
   if ((bytes > exact && budget_.is_short(bytes - old)) || !held.reach(bytes)) bytes = exact;
   if (!held.reach(bytes)) return nullptr;
   // From the first time that it is worth it, it lies at a multiple of a huge page, so that whole ones can be had, and move.
-  const bool lies_well = !in_huge_pages || exact < old || is_aligned(address(base), huge_page);
+  const bool lies_well =
+      !in_huge_pages || exact < old || is_aligned(address(base), huge_page) || ends_stay_.load(order::relaxed);
   if (!lies_well || !os::resize(base, old, bytes)) {
     base = move(number, address(p), bytes, in_huge_pages);
     if (!base && bytes != exact) base = move(number, address(p), bytes = exact, in_huge_pages);

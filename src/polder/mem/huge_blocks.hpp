@@ -128,6 +128,11 @@ class huge_blocks {
   //   order       huge-cache: the freer's writes to the record are seen by the taker
   //   ABA         harmless: an entry that is there again is in the cache again
   atomic<std::uint64_t> cache_[cache_slots];
+  // ends_stay_ — the system once refused to take back the ends of a reservation: none is made any more that has to be cut.
+  //   written by  who was refused
+  //   read by     who moves a block
+  //   order       relaxed: who does not know yet loses the address space of two ends more
+  atomic<bool> ends_stay_;
   void count_live(std::size_t change) noexcept;
   atomic<std::size_t> live_;
   atomic<std::size_t> peak_;

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <cstring>
+#include <fstream>
 #include <random>
 #include <thread>
 #include <vector>
@@ -238,7 +239,8 @@ TEST(huge_blocks, resize_keeps_the_contents_wherever_it_goes) {
   EXPECT_TRUE(h.free(p));
 }
 
-TEST(huge_blocks, a_block_that_grows_where_it_may_have_huge_pages_lies_at_a_multiple_of_one_and_ends_with_one_that_is_near) {
+TEST(huge_blocks,
+     a_block_that_grows_where_it_may_have_huge_pages_lies_at_a_multiple_of_one_and_ends_with_one_that_is_near) {
   huge h;
   huge_blocks blocks{h.it.map(), h.it.page(), h.directory(), h.committed, true};
   std::byte* p = blocks.take(MiB, 16).p;
@@ -270,6 +272,33 @@ TEST(huge_blocks, a_block_that_grows_where_it_may_have_huge_pages_lies_at_a_mult
   }
   EXPECT_TRUE(blocks.give(blocks.find(p), p));
   blocks.purge(true);
+}
+
+std::size_t address_space() {  // bytes
+  std::size_t pages = 0;
+  std::ifstream{"/proc/self/statm"} >> pages;
+  return pages * os::page_size();
+}
+
+TEST(huge_blocks, where_the_ends_of_a_reservation_are_not_taken_back_none_is_cut_twice) {
+  if (const char* why = os::lacks_filters()) GTEST_SKIP() << why;
+  EXPECT_EQ(os::fine, os::forked([] {
+              huge h;
+              huge_blocks blocks{h.it.map(), h.it.page(), h.directory(), h.committed, true};
+              std::byte* p = blocks.take(MiB, 16).p;
+              p[MiB - 1] = std::byte{1};
+              if (!os::answer(SYS_munmap, ENOMEM)) return 1;
+              std::size_t beside = 0;  // the block
+              for (std::size_t n = 3 * MiB; n <= 96 * MiB; n *= 2) {
+                os::map(os::page_size());  // so not where it is
+                p = blocks.resize(blocks.find(p), p, n);
+                if (!p || p[MiB - 1] != std::byte{1} || p[n - 1] != std::byte{0}) return 2;
+                const std::size_t now = address_space() - blocks.usable(blocks.find(p));
+                if (beside != 0 && now > beside + MiB) return 3;
+                beside = now;
+              }
+              return 0;
+            }));
 }
 
 TEST(huge_blocks, an_aligned_block_is_resized_with_what_lies_before_it) {

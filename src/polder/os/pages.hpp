@@ -27,16 +27,18 @@ bool commit(void* p, std::size_t bytes) noexcept;
 // Gives the range back to the system. False: it is still mapped (the kernel could not split a mapping, say).
 bool unmap(void* p, std::size_t bytes) noexcept;
 
-// The same at a multiple of `alignment`, a power of two: more is reserved, and what lies beside is given back.
-inline void* reserve_at_multiple(std::size_t bytes, std::size_t alignment) noexcept {
+// The same at a multiple of `alignment`, a power of two: more is reserved, and the ends are given back. False in `cut`: they were
+// not all taken, and stay reserved.
+inline void* reserve_at_multiple(std::size_t bytes, std::size_t alignment, bool& cut) noexcept {
   const std::size_t wide = bytes + alignment;
+  cut = true;
   auto* const all = wide < bytes ? nullptr : static_cast<std::byte*>(reserve(wide));
   if (!all) return nullptr;
   std::byte* const p = at_address(align_up(address(all), alignment));
   const auto before = std::size_t(p - all);
-  if ((before == 0 || unmap(all, before)) && unmap(p + bytes, alignment - before)) return p;
-  unmap(all, wide);
-  return nullptr;
+  if (before != 0) cut = unmap(all, before);
+  cut &= unmap(p + bytes, alignment - before);
+  return p;
 }
 
 // Grows or shrinks a mapping where it is; false: it is as it was.

@@ -106,15 +106,19 @@ TEST_F(pages, far_more_can_be_reserved_than_there_is) {
 
 TEST_F(pages, a_reservation_at_a_multiple_lies_there_and_is_all_that_is_held) {
   for (const std::size_t alignment : {2 * page, 16 * page, std::size_t{64 * MiB}}) {
-    auto* const p = static_cast<std::byte*>(reserve_at_multiple(3 * page, alignment));
+    bool cut = false;
+    auto* const p = static_cast<std::byte*>(reserve_at_multiple(3 * page, alignment, cut));
     ASSERT_NE(nullptr, p);
+    EXPECT_TRUE(cut);
     EXPECT_TRUE(is_aligned(address(p), alignment));
     ASSERT_TRUE(commit(p, 3 * page));
     std::memset(p, 1, 3 * page);
     ASSERT_TRUE(unmap(p, 3 * page));
     EXPECT_FALSE(is_mapped(p + 3 * page));  // what lay beside is back with the system
   }
-  EXPECT_EQ(nullptr, reserve_at_multiple(SIZE_MAX - page + 1, 2 * page));
+  bool cut = false;
+  EXPECT_EQ(nullptr, reserve_at_multiple(SIZE_MAX - page + 1, 2 * page, cut));
+  EXPECT_TRUE(cut);
 }
 
 TEST_F(pages, committing_twice_keeps_the_contents) {
@@ -313,11 +317,13 @@ TEST_F(pages, advice_that_is_refused_is_false_and_changes_nothing) {
         << "errno " << error;
 }
 
-TEST_F(pages, a_reservation_whose_ends_are_not_taken_back_is_refused) {
+TEST_F(pages, a_reservation_whose_ends_are_not_taken_back_is_told) {
   if (const char* why = lacks_filters()) GTEST_SKIP() << why;
   EXPECT_EQ(fine, forked([] {
               if (!answer(SYS_munmap, ENOMEM)) return 1;
-              return reserve_at_multiple(page, 16 * page) == nullptr ? 0 : 2;
+              bool cut = true;
+              void* const p = reserve_at_multiple(page, 16 * page, cut);
+              return p != nullptr && is_aligned(address(p), 16 * page) && !cut && commit(p, page) ? 0 : 2;
             }));
 }
 
@@ -330,7 +336,8 @@ TEST_F(pages, every_call_that_is_refused_is_null_or_false) {
               errno = 77;
               if (map(page) || reserve(page)) return 2;
               if (commit(p, page)) return 3;
-              if (unmap(p, page) || reserve_at_multiple(page, 2 * page)) return 4;
+              bool cut = false;
+              if (unmap(p, page) || reserve_at_multiple(page, 2 * page, cut) || !cut) return 4;
               if (resize(p, 2 * page, page)) return 5;
               if (move(p, page, p + page, page)) return 6;
               if (name(p, page, "polder")) return 7;
