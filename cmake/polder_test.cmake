@@ -21,6 +21,15 @@
 
 include(polder_gtest)
 
+# Who calls it goes on where there is Python 3 (Python3::Interpreter); otherwise its file ends here, and says what is not tested.
+macro(polder_needs_python suite otherwise)
+  find_package(Python3 COMPONENTS Interpreter)
+  if(NOT Python3_FOUND)
+    message(STATUS "${suite}: no Python 3, so ${otherwise}")
+    return()
+  endif()
+endmacro()
+
 function(polder_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "HEAPS;SHEETS;LONG_SHEETS;SERIAL;LONG" "NAME;KIND;TIMEOUT;SHARDS" "SOURCES;REQUIREMENTS;ARGS;LIBS;EXCEPT;ONLY_HEAPS")
   if(arg_UNPARSED_ARGUMENTS)
