@@ -53,10 +53,10 @@ constexpr std::uint64_t starts_that_touch(std::uint64_t word, unsigned n) {
 
 // A huge page is worth having for memory that will be touched all over: runs, and spans where they are many for each
 // thread. What one of them leaves empty must be little of the heap.
-bool grain_pool::wants_huge_pages(unsigned n, std::size_t open) const noexcept {
+bool grain_pool::wants_huge_pages(unsigned n, chunk_number open) const noexcept {
   if (!huge_pages_ || arena_.no_huge_pages() || arena_.committed().is_narrow()) return false;
   const std::size_t large = n > 1 ? dense_runs : dense_spans + threads_.load(order::relaxed) * dense_thread;
-  return open >= large;
+  return open * chunk_size >= large;
 }
 
 // Position of a run of n free grains in chunk c, now ours; run_bitmap::none if there is none.
@@ -65,7 +65,7 @@ unsigned grain_pool::take_in(chunk_number c, unsigned n, want w) noexcept {
   if (w == want::fitting) {
     const page_kind kind = k.kind.load(order::relaxed);
     const page_kind other = n == 1 ? page_kind::huge : page_kind::small;
-    if (kind == other && wants_huge_pages(n, arena_.main_open() * chunk_size) == (n != 1)) return run_bitmap::none;
+    if (kind == other && wants_huge_pages(n, arena_.main_open()) == (n != 1)) return run_bitmap::none;
   }
   for (;;) {
     const std::uint64_t dirty = w == want::any ? 0 : k.dirty.load(order::relaxed);
@@ -238,7 +238,7 @@ grain_pool::run grain_pool::take_short(unsigned n, chunk_number& hint, site s) n
     if (g != 0) return taken(g, n);
     const chunk_number extra = arena_.main_chunks();
     if (const grain e = sweep(extra, extra + arena_.extra_open(), want::any)) return taken(e, n);
-    if (!arena_.open_more(n, s, wants_huge_pages(n, (arena_.main_open() + 1) * chunk_size))) break;
+    if (!arena_.open_more(n, s, wants_huge_pages(n, arena_.main_open() + 1))) break;
   }
   // The system refuses more room. The hints may have hidden something: look everywhere before saying so.
   if (const grain g = sweep(0, arena_.main_open(), want::any)) return taken(g, n);
@@ -308,8 +308,7 @@ grain_pool::run grain_pool::take_long(unsigned n, site s) noexcept {
     // Chunk by chunk, so that what is free at the end is part of it; but with a site enough at once, for between two calls
     // another thread may open one of another site.
     if (open >= arena_.main_chunks() ||
-        !arena_.open_more(s == no_site ? grains_per_chunk : n, s,
-                          wants_huge_pages(n, (arena_.main_open() + 1) * chunk_size)))
+        !arena_.open_more(s == no_site ? grains_per_chunk : n, s, wants_huge_pages(n, arena_.main_open() + 1)))
       return {};
   }
 }

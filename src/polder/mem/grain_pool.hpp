@@ -99,8 +99,8 @@ class grain_pool {
   bool suits(chunk_number c, site s) const noexcept {
     return s == no_site || arena_.chunk(c).site.load(order::relaxed) == s;
   }
-  // Where so many bytes of address space are open.
-  bool wants_huge_pages(unsigned n, std::size_t open) const noexcept;
+  // Where so many chunks are open.
+  bool wants_huge_pages(unsigned n, chunk_number open) const noexcept;
   unsigned take_in(chunk_number c, unsigned n, want w) noexcept;
   run take_short(unsigned n, chunk_number& hint, site s) noexcept;
   run take_long(unsigned n, site s) noexcept;

@@ -385,7 +385,7 @@ bool kernel_has_huge_pages() {
   return has;
 }
 
-TEST(grain_pool, runs_beyond_the_first_MiB_of_a_heap_lie_in_huge_pages_and_single_grains_do_not) {
+TEST(grain_pool, runs_beyond_the_first_chunk_of_a_heap_lie_in_huge_pages_and_single_grains_do_not) {
   if (!kernel_has_huge_pages()) GTEST_SKIP() << "no huge pages here";
   with_huge_pages p(64);
   p.pool.expect(10);

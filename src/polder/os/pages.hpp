@@ -27,8 +27,8 @@ bool commit(void* p, std::size_t bytes) noexcept;
 // Gives the range back to the system. False: it is still mapped (the kernel could not split a mapping, say).
 bool unmap(void* p, std::size_t bytes) noexcept;
 
-// The same at a multiple of `alignment`, a power of two: more is reserved, and the ends are given back. False in `cut`: they were
-// not all taken, and stay reserved.
+// Reserves at a multiple of `alignment`, a power of two: more than that, and gives the ends back. False in `cut`: they were not all
+// taken, and stay reserved.
 inline void* reserve_at_multiple(std::size_t bytes, std::size_t alignment, bool& cut) noexcept {
   const std::size_t wide = bytes + alignment;
   cut = true;
