@@ -281,6 +281,7 @@ std::size_t address_space() {  // bytes
 }
 
 TEST(huge_blocks, where_the_ends_of_a_reservation_are_not_taken_back_none_is_cut_twice) {
+  if (const char* why = os::under_sanitizer()) GTEST_SKIP() << why;
   if (const char* why = os::lacks_filters()) GTEST_SKIP() << why;
   EXPECT_EQ(os::fine, os::forked([] {
               huge h;

@@ -318,6 +318,7 @@ TEST_F(pages, advice_that_is_refused_is_false_and_changes_nothing) {
 }
 
 TEST_F(pages, a_reservation_whose_ends_are_not_taken_back_is_told) {
+  if (const char* why = under_sanitizer()) GTEST_SKIP() << why;
   if (const char* why = lacks_filters()) GTEST_SKIP() << why;
   EXPECT_EQ(fine, forked([] {
               if (!answer(SYS_munmap, ENOMEM)) return 1;
