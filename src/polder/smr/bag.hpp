@@ -2,8 +2,10 @@
 // bag — retired objects, roughly in the order they came, in chunks of a page. One thread's at a time.
 //
 // Two bags become one without touching an entry. Whenever another thread forks, the child finds a bag that it can go on
-// with: entries in chunks >= size_, in every step. A child's memory is no snapshot: pages are copied one by one while the
-// bag's thread runs on to its next write of one that was, so what is written first may be all that is there.
+// with, though not always all that was on its way into it: in every step the list that begins at first_ holds size_ entries
+// or more, and where there is a first_, last_ is in that list. A child's memory is no snapshot: pages are copied one by one
+// while the bag's thread runs on to its next write of one that was, so what is written first may be all that is there. So
+// the steps stand in an order that the compiler keeps (signal_fence).
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -43,6 +45,7 @@ class chunk_stock {
     if (c != nullptr) {
       first_ = c->next;
       --size_;
+      signal_fence();
     } else {
       c = new (std::nothrow) chunk<Entry>;
       if (c == nullptr) return nullptr;
@@ -58,6 +61,7 @@ class chunk_stock {
       return;
     }
     c->next = first_;
+    signal_fence();
     first_ = c;
     ++size_;
   }
@@ -87,21 +91,21 @@ class bag {
 
   bool empty() const noexcept { return size_ == 0; }
   std::size_t size() const noexcept { return size_; }
-  std::size_t bytes() const noexcept { return bytes_; }
+  std::size_t bytes() const noexcept { return empty() ? 0 : bytes_; }
 
   // False: there is no memory, and the entry is not in the bag.
   [[nodiscard]] bool push(const Entry& e, chunk_stock<Entry>& stock) noexcept {
-    if (last_ == nullptr || last_->count == chunk<Entry>::room) {
+    if (first_ == nullptr || last_->count == chunk<Entry>::room) {
       chunk<Entry>* const fresh = stock.take();
       if (fresh == nullptr) return false;
-      (last_ != nullptr ? last_->next : first_) = fresh;
-      last_ = fresh;
+      append(fresh, fresh);
     }
     last_->entries[last_->count] = e;
+    bytes_ = bytes() + e.weight();
     signal_fence();
     ++last_->count;
+    signal_fence();
     ++size_;
-    bytes_ += e.weight();
     return true;
   }
 
@@ -121,17 +125,14 @@ class bag {
   // Everything in `other` comes behind what is here.
   void splice(bag& other) noexcept {
     if (other.first_ == nullptr) return;
+    const std::size_t bytes = other.bytes();
     const std::size_t size = std::exchange(other.size_, 0);
-    const std::size_t bytes = std::exchange(other.bytes_, 0);
     signal_fence();
     chunk<Entry>* const first = std::exchange(other.first_, nullptr);
-    chunk<Entry>* const last = std::exchange(other.last_, nullptr);
-    signal_fence();  // a fork in between loses them, and frees none twice
-    (last_ != nullptr ? last_->next : first_) = first;
-    last_ = last;
+    append(first, other.last_);  // a fork in between loses them, and frees none twice
+    bytes_ = this->bytes() + bytes;
     signal_fence();
     size_ += size;
-    bytes_ += bytes;
   }
 
   // Gives back the chunk that an empty bag may still hold.
@@ -147,11 +148,12 @@ class bag {
     for (chunk<Entry>* c = old.first_; c != nullptr;) {
       chunk<Entry>* const next = c->next;
       std::uint32_t kept = 0;
+      std::size_t weight = 0;  // of those
       for (std::uint32_t i = 0; i != c->count; ++i) {
         Entry e = c->entries[i];
         if (keep(e)) {
           c->entries[kept++] = e;
-          bytes_ += e.weight();
+          weight += e.weight();
         } else {
           drop(e);
         }
@@ -161,26 +163,40 @@ class bag {
       if (kept == 0) {
         stock.give(c);
       } else {
-        (last_ != nullptr ? last_->next : first_) = c;
-        last_ = c;
+        append(c, c);
+        bytes_ = bytes() + weight;
+        signal_fence();
         size_ += kept;
       }
       c = next;
     }
-    old.first_ = old.last_ = nullptr;
-    old.size_ = old.bytes_ = 0;
   }
 
  private:
+  // A list of chunks, the last of which is `last`, behind what is here.
+  void append(chunk<Entry>* first, chunk<Entry>* last) noexcept {
+    signal_fence();
+    if (first_ == nullptr) {
+      last_ = last;
+      signal_fence();
+      first_ = first;
+    } else {
+      last_->next = first;
+      signal_fence();
+      last_ = last;
+    }
+    signal_fence();
+  }
+
   void drop_first(chunk_stock<Entry>& stock) noexcept {
     chunk<Entry>* const c = first_;
-    first_ = c->next;
-    if (first_ == nullptr) last_ = nullptr;
+    first_ = c != last_ ? c->next : nullptr;
+    signal_fence();
     stock.give(c);
   }
 
   chunk<Entry>* first_ = nullptr;
-  chunk<Entry>* last_ = nullptr;
+  chunk<Entry>* last_ = nullptr;  // where there is a first one
   std::size_t size_ = 0;
   std::size_t bytes_ = 0;  // what the entries weigh together
 };
