@@ -3,8 +3,8 @@
 //
 //   paper      Aigner et al., OOPSLA 2015, sec. 3.1 and 5 (real spans); here the record lies outside the memory it
 //              describes, and only its owner touches it
-//   invariant  blocks_on(free) + used + (usable - bumped) / block_size == capacity, where a hot span counts one more
-//              in `used` so that its last free does not look like emptiness to the fast path
+//   invariant  blocks_on(free) + used + (usable - bumped) / block_size == capacity, where a hot span that is to stay
+//              counts one more in `used`, so that its last free does not look like emptiness to the fast path
 //
 // A span's word in the span table (mem/word.hpp) says whose it is; this record is owner-only while it is owned.
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace polder::mem {
 
 struct alignas(cache_line) span {
   block* free;                   // list of free blocks, last freed first
-  std::uint32_t used;            // blocks outside; one more while hot
+  std::uint32_t used;            // blocks outside; one more while hot and kept
   std::uint32_t multiplier;      // tells multiples of the block size (class_table)
   std::uint32_t bumped;          // offset of the first block never handed out; everything below is blocks
   std::uint32_t handed;          // the same, scaled (class_table): what free compares a block's offset with

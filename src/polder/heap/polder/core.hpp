@@ -130,6 +130,7 @@ class core {
   void offer(lab& l) noexcept { l.offered.store(l.partials, order::relaxed); }
   void settle(lab& l, chain& strays) noexcept;
   using left = mem::grain_pool::left;
+  void decide_what_stays(lab& l) noexcept;
   void sweep(lab& l, left how) noexcept;  // sends the outbox, empties the inbox, gives empty spans back
   bool sweep_idle(lab& l) noexcept;       // the same for a LAB whose thread is elsewhere; false: it is busy
   template <class F>
@@ -174,6 +175,7 @@ class core {
   void free_large(mem::chunk_number* hint, mem::grain g, const void* p) noexcept;
   [[noreturn]] void report_size(const void* p) const noexcept;
   void check_block(std::uint32_t w, const void* p) const noexcept;
+  bool is_a_crowd(std::uint32_t threads) noexcept;
   bool waits_for_a_processor(const lab& o) noexcept;
   void service(lab& l) noexcept;
   void note_opened(lab& l) noexcept;
@@ -250,7 +252,7 @@ class core {
 #if POLDER_CHECK_LEVEL >= 2
   // Blocks of its spans that are outside; the same in one.
   std::size_t validate(const lab& l) const noexcept;
-  std::size_t validate(const mem::span& s) const noexcept;
+  std::size_t validate(const lab& l, const mem::span& s) const noexcept;
   // Blocks on their way home from it, or to it.
   std::size_t validate_posts(const lab& l) const noexcept;
   void validate_waiting(std::size_t blocks) const noexcept;

@@ -104,19 +104,29 @@ void core::check_block(std::uint32_t w, const void* p) const noexcept {
 }
 
 void core::emptied(lab& l, mem::span& s) noexcept {
-  if (s.state == mem::span_state::partial) unlist_partial(l, s);
+  if (s.state == mem::span_state::partial) {
+    unlist_partial(l, s);
+  } else {
+    set_hot(l, s.cls, &none_);
+    l.keeps |= class_bit(s.cls);  // a class that is wanted again takes its next span for longer
+  }
   s.become(mem::span_state::free);
   disown(l, s);
   give_grains(&l.hint, number_of(s), 1);
 }
 
+// Whether of so many threads most are elsewhere at any moment.
+bool core::is_a_crowd(std::uint32_t threads) noexcept {
+  if (threads <= 2) return false;
+  std::uint32_t processors = processors_.load(order::relaxed);
+  if (processors == 0) processors_.store(processors = os::processors(), order::relaxed);
+  return threads > 2 * processors;
+}
+
 // Where threads are more than processors, one that is elsewhere and was at work a moment ago is likely to have been preempted:
 // to take its LAB meanwhile costs both more than it saves.
 bool core::waits_for_a_processor(const lab& o) noexcept {
-  if (o.seen.load(order::relaxed) != step_.load(order::relaxed)) return false;
-  std::uint32_t processors = processors_.load(order::relaxed);
-  if (processors == 0) processors_.store(processors = os::processors(), order::relaxed);
-  return labs_made() > 2 * processors;
+  return o.seen.load(order::relaxed) == step_.load(order::relaxed) && is_a_crowd(labs_made());
 }
 
 // Leaves a list of blocks with a LAB, and sees to it that somebody will find it there.

@@ -53,6 +53,8 @@ struct alignas(false_sharing_range) lab {
     mem::grain first, last;
   } partial[classes::count + 1];  // spans with a free block that are not hot; taken from the front, fed at the end
   std::uint64_t partials;         // of which classes there are some
+  // Of which classes the hot span counts one more in `used` and so stays when it runs empty; moved while the class has none.
+  std::uint64_t keeps;
   std::uint8_t fresh[classes::count + 1];  // spans taken fresh in a row: the class grows
   mem::grain owned;                        // first in the list of all spans
   std::uint32_t owned_count;

@@ -101,6 +101,7 @@ lab* core::make_lab(mem::site s, std::uint32_t thread) noexcept {
   for (auto& s : l.direct) s = &none_;
   for (auto& s : l.counted) s = &none_;
   for (auto& s : l.hot) s = &none_;
+  decide_what_stays(l);
   l.swept.store(1, order::relaxed);
   l.watched = watched_.load(order::relaxed);
   l.door.open_with(lab::direct_limit + 1, mem::word::tag(number));
@@ -223,10 +224,16 @@ bool core::adopt(lab& l, unsigned c) noexcept {
   return false;
 }
 
+// A hot span that stays when it runs empty saves the next allocation a refill, and costs the pages that were touched. Of a crowd
+// of threads most sleep, each with such spans of all that it ever wanted: there the first of each class goes, and who comes next
+// finds its pages.
+void core::decide_what_stays(lab& l) noexcept { l.keeps = is_a_crowd(l.number) ? 0 : ~std::uint64_t{0}; }
+
 void core::sweep(lab& l, left how) noexcept {
   if (l.held) release_confined(l);
   drain_own(l);
   for (unsigned c = 1; c <= classes::count; ++c) cool(l, c, how);
+  decide_what_stays(l);
   l.out.flush_all([&](const outbox::list& list) { post_list(l, list); });
   l.swept.store(1, order::relaxed);
 }

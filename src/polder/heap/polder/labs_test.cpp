@@ -431,6 +431,18 @@ class idle_thread : public testing::Test {
     t.wait_for(1);
     return other;
   }
+  // Twice as many threads as there are processors, each with a block, and the caller: whoever comes then is one of a crowd.
+  std::vector<std::thread> asleep_in_a_crowd(served& h) {
+    std::vector<std::thread> all;
+    h.allocate(16);
+    for (unsigned i = 0; i != 2 * os::processors(); ++i)
+      all.push_back(h.thread([this, &h] {
+        h.allocate(16);
+        t.wait_for(2);
+      }));
+    while (h.now().allocated != 16 * (all.size() + 1)) std::this_thread::yield();
+    return all;
+  }
   turns t;
 };
 
@@ -501,16 +513,9 @@ TEST_F(idle_thread, whose_inbox_overflows_is_emptied_by_who_posts) {
 
 TEST_F(idle_thread, among_more_than_there_are_processors_is_left_alone_for_longer) {
   served h;
-  h.allocate(16);
-  std::vector<std::thread> crowd;
-  for (unsigned i = 0; i != 2 * os::processors(); ++i)
-    crowd.push_back(h.thread([&] {
-      h.allocate(16);
-      t.wait_for(2);
-    }));
+  std::vector<std::thread> crowd = asleep_in_a_crowd(h);
   blocks held;
   std::thread other = asleep_with(20, h, held);
-  while (h.now().allocated != 16 * (crowd.size() + 1) + held.size() * size) std::this_thread::yield();
   const std::uint64_t spans = h.now().spans;
   for (unsigned i = 0; i != 8 * per_span; ++i) h.free(held[i]);  // 512 KiB
   EXPECT_EQ(spans, h.now().spans);
@@ -518,6 +523,74 @@ TEST_F(idle_thread, among_more_than_there_are_processors_is_left_alone_for_longe
   EXPECT_LE(h.now().spans, spans - 12);
   t.reach(2);
   other.join();
+  for (auto& thread : crowd) thread.join();
+}
+
+TEST_F(idle_thread, of_a_crowd_left_the_first_empty_span_of_each_class_to_who_came_next) {
+  served h;
+  std::vector<std::thread> crowd = asleep_in_a_crowd(h);
+  const std::uint64_t spans = h.now().spans;
+  h.in_a_thread([&] {
+    for (int round = 0; round != 2; ++round) {
+      void* const p = h.allocate(size);
+      void* const q = h.allocate(size);
+      const mem::grain first = h.grain_of(p);
+      h.free(p);
+      EXPECT_EQ(spans + 1, h.now().spans);
+      EXPECT_EQ(size, h.now().allocated - 16 * (crowd.size() + 1));
+      h.free(q);
+      EXPECT_EQ(spans, h.now().spans);
+      void* const other = h.allocate(2 * size);
+      EXPECT_EQ(first, h.grain_of(other)) << "a grain whose pages are there, for any class";
+      // Who wants the class again keeps its span, until it is swept.
+      h.free(h.allocate(size));
+      EXPECT_EQ(spans + 2, h.now().spans);
+      h.free(other);
+      EXPECT_EQ(spans + 1, h.now().spans);
+      h.heap.trim(0);
+      EXPECT_EQ(spans, h.now().spans);
+    }
+  });
+  t.reach(2);
+  for (auto& thread : crowd) thread.join();
+}
+
+TEST_F(idle_thread, of_a_crowd_that_worked_at_random_left_everything_in_order) {
+  served h;
+  std::vector<std::thread> crowd = asleep_in_a_crowd(h);
+  const std::uint64_t theirs = h.now().allocated;
+  h.in_a_thread([&] {
+    std::minstd_rand random(5);
+    blocks held;
+    for (int round = 0; round != 50; ++round) {
+      const std::size_t largest = round % 2 == 0 ? 300 : 30'000;
+      for (int n = 0; n != 400; ++n) {
+        if (random() % 3 != 0 || held.empty()) {
+          held.push_back(h.allocate(random() % largest));
+        } else {
+          std::swap(held[random() % held.size()], held.back());
+          h.free(held.back());
+          held.pop_back();
+        }
+      }
+      if (round % 5 == 4) {  // some by another thread
+        h.in_a_thread([&] {
+          for (std::size_t n = held.size() / 2; n != 0; --n) h.free(held.back()), held.pop_back();
+        });
+      }
+      if (round % 3 != 0) {
+        while (!held.empty()) h.free(held.back()), held.pop_back();
+        EXPECT_EQ(theirs, h.now().allocated);
+      }
+      if (round % 8 == 7) h.heap.trim(0);
+#if POLDER_CHECK_LEVEL >= 2
+      h.heap.validate();
+#endif
+    }
+    for (void* p : held) h.free(p);
+  });
+  EXPECT_EQ(theirs, h.now().allocated);
+  t.reach(2);
   for (auto& thread : crowd) thread.join();
 }
 

@@ -12,12 +12,13 @@ namespace polder::heap {
 constexpr std::uint32_t capacity(unsigned cls) { return classes::usable_bytes[cls] / classes::block_size[cls]; }
 
 // How many blocks of a span are out.
-inline std::uint32_t blocks_outside(const mem::span& s, std::uint32_t w) noexcept {
+inline std::uint32_t blocks_outside(const lab& owner, const mem::span& s, std::uint32_t w) noexcept {
   const std::uint32_t all = capacity(mem::word::cls(w));
   if (mem::word::is_full(w)) return all;
   const std::uint32_t used = glimpse(s.used);
-  const std::uint32_t hot = glimpse(s.state) == mem::span_state::hot;
-  const std::uint32_t out = used > hot ? used - hot : 0;
+  const bool kept = (glimpse(owner.keeps) & class_bit(mem::word::cls(w))) != 0;
+  const std::uint32_t one_more = kept && glimpse(s.state) == mem::span_state::hot;
+  const std::uint32_t out = used > one_more ? used - one_more : 0;
   return out < all ? out : all;
 }
 

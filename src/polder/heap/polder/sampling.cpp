@@ -129,7 +129,7 @@ std::size_t core::waste_beside(const mem::sampled_block& b) const noexcept {
     return held > b.bytes ? held - b.bytes : 0;
   }
   if (c == 0 || c > classes::count) return 0;
-  const std::size_t out = blocks_outside(arena_.spans()[g], w);
+  const std::size_t out = blocks_outside(lab_at(mem::word::owner(w)), arena_.spans()[g], w);
   return out == 0 ? 0 : (mem::grain_size - out * classes::block_size[c]) / out;
 }
 

@@ -24,7 +24,7 @@ void core::for_each_use(Visitor& v) const noexcept {
         const atomic<std::uint32_t>& word = arena_.words()[g];
         const std::uint32_t w = word.load(order::acquire);  // sync: span-made
         const unsigned cls = mem::word::cls(w);
-        if (cls - 1 < classes::count) v.small(w, blocks_outside(arena_.spans()[g], w));
+        if (cls - 1 < classes::count) v.small(w, blocks_outside(lab_at(mem::word::owner(w)), arena_.spans()[g], w));
         else if (cls == mem::word::large)
           v.large(run_bytes(reinterpret_cast<const mem::large_run&>(arena_.spans()[g]), word));
         else if (cls == mem::word::metadata) v.metadata();

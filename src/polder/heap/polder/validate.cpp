@@ -51,7 +51,7 @@ std::size_t core::validate(const lab& l) const noexcept {
     must((l.hot[s.cls] == &s) == (s.state == mem::span_state::hot));
     partial += s.state == mem::span_state::partial;
     hot += s.state == mem::span_state::hot;
-    outside += validate(s);
+    outside += validate(l, s);
   }
   must(owned == l.owned_count);
   for (unsigned c = 1; c <= classes::count; ++c) {
@@ -73,7 +73,7 @@ std::size_t core::validate(const lab& l) const noexcept {
   return outside;
 }
 
-std::size_t core::validate(const mem::span& s) const noexcept {
+std::size_t core::validate(const lab& l, const mem::span& s) const noexcept {
   const std::uint32_t size = classes::block_size[s.cls];
   must(s.block_size == size && s.multiplier == classes::multiplier[s.cls] &&
        s.usable == classes::usable_bytes[s.cls]);
@@ -85,11 +85,13 @@ std::size_t core::validate(const mem::span& s) const noexcept {
     const std::size_t offset = address(b) - address(start);
     must(++free <= blocks && offset < s.bumped && offset % size == 0 && links::fit(b, secret_));
   }
-  const std::uint32_t outside = s.used - (s.state == mem::span_state::hot);
+  const bool one_more = s.state == mem::span_state::hot && (l.keeps & class_bit(s.cls)) != 0;
+  must(s.used >= one_more);
+  const std::uint32_t outside = s.used - one_more;
   must(free + outside == blocks);
   switch (s.state) {
     case mem::span_state::free: must(false); break;
-    case mem::span_state::hot: break;
+    case mem::span_state::hot: must(s.used != 0); break;
     case mem::span_state::partial: must(outside != 0 && (free != 0 || s.bumped < s.usable)); break;
     case mem::span_state::full: must(free == 0 && s.bumped == s.usable); break;
   }
