@@ -31,6 +31,13 @@ class turns {
     std::unique_lock hold(mutex_);
     changed_.wait(hold, [&] { return turn_ >= turn; });
   }
+  void arrive() {
+    {
+      const std::lock_guard hold(mutex_);
+      ++turn_;
+    }
+    changed_.notify_all();
+  }
   void reach(int turn) {
     {
       const std::lock_guard hold(mutex_);
@@ -438,12 +445,13 @@ class idle_thread : public testing::Test {
     for (unsigned i = 0; i != 2 * os::processors(); ++i)
       all.push_back(h.thread([this, &h] {
         h.allocate(16);
+        there.arrive();
         t.wait_for(2);
       }));
-    while (h.now().allocated != 16 * (all.size() + 1)) std::this_thread::yield();
+    there.wait_for(int(all.size()));
     return all;
   }
-  turns t;
+  turns t, there;
 };
 
 TEST_F(idle_thread, gives_up_what_it_does_not_use_and_does_not_notice) {
