@@ -190,7 +190,7 @@ void core::set_direct(lab& l, unsigned c, mem::span* s) noexcept {
 
 void core::make_hot(lab& l, mem::span& s) noexcept {
   s.become(mem::span_state::hot);
-  s.used += l.keeps >> (s.cls - 1) & 1;
+  s.used += one_more(l.keeps, s.cls);
   set_hot(l, s.cls, &s);
 }
 
@@ -199,7 +199,7 @@ POLDER_NOINLINE void core::cool(lab& l, unsigned c, left how) noexcept {
   mem::span& s = *l.hot[c];
   if (&s == &none_) return;
   set_hot(l, c, &none_);
-  s.used -= l.keeps >> (c - 1) & 1;
+  s.used -= one_more(l.keeps, c);
   if (s.used == 0) {
     s.become(mem::span_state::free);
     disown(l, s);

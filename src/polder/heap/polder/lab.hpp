@@ -30,6 +30,9 @@ using classes = mem::class_table<mem::size_class::stepped>;
 static_assert(classes::count <= 64);
 constexpr std::uint64_t class_bit(unsigned c) { return std::uint64_t{1} << (c - 1); }
 
+// By how much a hot span's `used` is more than its blocks outside, where lab::keeps is this: 0 or 1.
+constexpr std::uint32_t one_more(std::uint64_t keeps, unsigned c) { return std::uint32_t(keeps >> (c - 1) & 1); }
+
 struct alignas(false_sharing_range) lab {
   // Sizes that malloc serves from `direct` without computing a class: by their number of 16-byte steps.
   static constexpr std::size_t direct_limit = 1024;

@@ -16,9 +16,9 @@ inline std::uint32_t blocks_outside(const lab& owner, const mem::span& s, std::u
   const std::uint32_t all = capacity(mem::word::cls(w));
   if (mem::word::is_full(w)) return all;
   const std::uint32_t used = glimpse(s.used);
-  const bool kept = (glimpse(owner.keeps) & class_bit(mem::word::cls(w))) != 0;
-  const std::uint32_t one_more = kept && glimpse(s.state) == mem::span_state::hot;
-  const std::uint32_t out = used > one_more ? used - one_more : 0;
+  const bool hot = glimpse(s.state) == mem::span_state::hot;
+  const std::uint32_t more = hot ? one_more(glimpse(owner.keeps), mem::word::cls(w)) : 0;
+  const std::uint32_t out = used > more ? used - more : 0;
   return out < all ? out : all;
 }
 

@@ -85,9 +85,9 @@ std::size_t core::validate(const lab& l, const mem::span& s) const noexcept {
     const std::size_t offset = address(b) - address(start);
     must(++free <= blocks && offset < s.bumped && offset % size == 0 && links::fit(b, secret_));
   }
-  const bool one_more = s.state == mem::span_state::hot && (l.keeps & class_bit(s.cls)) != 0;
-  must(s.used >= one_more);
-  const std::uint32_t outside = s.used - one_more;
+  const std::uint32_t more = s.state == mem::span_state::hot ? one_more(l.keeps, s.cls) : 0;
+  must(s.used >= more);
+  const std::uint32_t outside = s.used - more;
   must(free + outside == blocks);
   switch (s.state) {
     case mem::span_state::free: must(false); break;
