@@ -70,7 +70,8 @@ void* live(void*) {
       probe::unmade(kept);
     }
   ::pthread_barrier_wait(&refused_all);  // who is refused trims
-  for (int c = 0; c != classes; ++c) probe::unmade(probe::made(probe::small_sizes[c], 2));
+  // Each twice: a crowd's first span of a class goes when it runs empty, the second stays.
+  for (int i = 0; i != 2 * classes; ++i) probe::unmade(probe::made(probe::small_sizes[i / 2], 2));
   ::pthread_barrier_wait(&asleep);
   ::pthread_barrier_wait(&over);
   probe::unmade(probe::made(100, 3));
