@@ -5,6 +5,8 @@
 #include <random>
 #include <sstream>
 
+#include <polder/base/sanitizers.hpp>
+
 #include "checker/k_out_of_order.hpp"
 #include "checker/local.hpp"
 #include "checker/quiescent.hpp"
@@ -15,7 +17,7 @@ namespace {
 
 using kind = small_histories::kind;
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#if POLDER_SANITIZED
 constexpr unsigned histories = 2000;
 #else
 constexpr unsigned histories = 10000;

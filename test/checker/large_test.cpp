@@ -4,12 +4,14 @@
 #include <deque>
 #include <random>
 
+#include <polder/base/sanitizers.hpp>
+
 #include "checker/small_test.hpp"
 
 namespace polder::checker {
 namespace {
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#if POLDER_SANITIZED
 constexpr unsigned operations = 4000;
 #else
 constexpr unsigned operations = 40000;

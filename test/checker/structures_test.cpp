@@ -7,13 +7,15 @@
 #include <cstdio>
 #include <random>
 
+#include <polder/base/sanitizers.hpp>
+
 namespace polder::checker {
 
 void PrintTo(const structure& s, std::ostream* out) { *out << s.name; }
 
 namespace {
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#if POLDER_SANITIZED
 constexpr std::size_t scale = 1;
 #else
 constexpr std::size_t scale = 5;

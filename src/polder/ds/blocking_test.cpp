@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <polder/base/sanitizers.hpp>
 #include <polder/ds/collection_suite_test.hpp>
 #include <polder/ds/queue/ms_queue.hpp>
 #include <polder/ds/queue/scq_ring.hpp>
@@ -22,7 +23,7 @@ template <class T, class R, class M>
 using blocking_ms_queue = blocking<ms_queue<T, R, M>>;
 POLDER_COLLECTION_SUITE(blocking_ms_queue, blocking_ms_queue);
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#if POLDER_SANITIZED
 constexpr long scale = 1;
 #else
 constexpr long scale = 5;

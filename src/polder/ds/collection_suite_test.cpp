@@ -11,6 +11,7 @@
 #include <thread>
 
 #include <polder/base/check.hpp>
+#include <polder/base/sanitizers.hpp>
 #include <polder/sync/atomic.hpp>
 
 namespace polder::ds::collection_suite {
@@ -24,7 +25,7 @@ void PrintTo(const subject& s, std::ostream* out) { *out << s.name; }
 
 namespace {
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || defined(POLDER_EMULATED)
+#if POLDER_SANITIZED || defined(POLDER_EMULATED)
 constexpr unsigned scale = 1;
 #else
 constexpr unsigned scale = 4;

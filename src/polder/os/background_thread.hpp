@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <polder/base/sanitizers.hpp>
 #include <polder/sync/atomic.hpp>
 
 namespace polder::os {
@@ -45,7 +46,7 @@ class background_thread {
 
  private:
 // Sanitizers look up a thread's state, of which this one has none.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#if POLDER_SANITIZED
   static constexpr bool is_possible = false;
 #else
   static constexpr bool is_possible = true;

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 
+#include <polder/base/sanitizers.hpp>
 #include <polder/os/answered_test.hpp>
 #include <polder/os/forked_test.hpp>
 
@@ -15,12 +16,8 @@ namespace polder::os {
 
 // Sanitizers map shadows that no address-space limit leaves room for, and die when memory is refused to themselves.
 inline const char* under_sanitizer() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if POLDER_SANITIZED
   return "under a sanitizer";
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-  return "under a sanitizer";
-#endif
 #endif
   return nullptr;
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <polder/base/sanitizers.hpp>
 #include <polder/smr/bag.hpp>
 
 namespace polder::smr {
@@ -22,7 +23,6 @@ struct item {
 using item_bag = bag<item>;
 using item_stock = chunk_stock<item>;
 constexpr std::uint32_t room = chunk<item>::room;
-constexpr std::uint32_t most = 64;
 
 struct two_bags {
   two_bags() {
@@ -77,7 +77,7 @@ TEST(bag, keeps_what_a_sieve_keeps) {
 
 // ---- a fork at any instruction ---------------------------------------------------------------------------------------
 
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__x86_64__) && !POLDER_SANITIZED
 
 // Makes a child of each instruction of what runs between begin() and end(), which goes on with `it` as a thread does that is
 // alone now. Nobody allocates meanwhile.
@@ -87,6 +87,7 @@ class children_of_each_step {
   static inline std::uint32_t in_motion;  // items that a child may miss
   static inline unsigned steps, wrong;
   static inline int first_wrong;
+  static constexpr std::uint32_t most = 64;
 
   static void begin(two_bags& t, std::uint32_t moved) {
     it = &t, in_motion = moved, steps = wrong = 0, first_wrong = 0;

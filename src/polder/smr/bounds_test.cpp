@@ -6,13 +6,14 @@
 #include <memory>
 #include <new>
 #include <polder/base/check.hpp>
+#include <polder/base/sanitizers.hpp>
 #include <polder/smr/all.hpp>
 #include <polder/smr/schemes_test.hpp>
 #include <thread>
 #include <vector>
 
 // In a checked build the ledger itself wants memory for each retired object.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && POLDER_CHECK_LEVEL == 0
+#if !POLDER_SANITIZED && POLDER_CHECK_LEVEL == 0
 #define POLDER_TEST_OOM 1
 namespace {
 // No memory for this thread, while it says so.
@@ -56,7 +57,7 @@ TYPED_TEST_SUITE(publishing_schemes, tests_of<publishing>::types, names_of_schem
 TYPED_TEST(publishing_schemes, keep_the_bound_they_state_through_a_million_retires) {
   using R = TypeParam;
   constexpr int length = 100, births_an_era = 128, retires_a_look = 128;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if POLDER_SANITIZED
   constexpr int many = 100'000;
 #else
   constexpr int many = 1'000'000;

@@ -103,7 +103,7 @@ class limbo_domain : thread_watcher {
     watch();
   }
 
-  ~limbo_domain() {
+  virtual ~limbo_domain() {
     unwatch();
     if (const unsigned open = members_inside())
       misused(Core::info.name, "a domain was destroyed while threads hold guards of it: ", open, "");

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <polder/base/sanitizers.hpp>
 #include <polder/smr/all.hpp>
 #include <polder/smr/drain.hpp>
 #include <polder/smr/schemes_test.hpp>
@@ -362,7 +363,7 @@ TYPED_TEST(reclaimers, open_guards_at_the_end_of_a_thread) {
   using after = rounds<TypeParam>;
   ASSERT_EQ(pthread_key_create(&after::key, after::again), 0);
   after::d = &d;
-#if defined(__SANITIZE_THREAD__)
+#if POLDER_TSAN
   constexpr int times =
       PTHREAD_DESTRUCTOR_ITERATIONS - 1;  // in the last round ThreadSanitizer has forgotten the thread
 #else
@@ -384,7 +385,7 @@ TYPED_TEST(reclaimers, open_guards_at_the_end_of_a_thread) {
 }
 
 TYPED_TEST(reclaimers, go_on_after_a_fork) {
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#if POLDER_SANITIZED
   GTEST_SKIP() << "the sanitizer's allocator may be locked in the child by the thread that is not there";
 #endif
   TestFixture::by_every_drain([](auto& d) {

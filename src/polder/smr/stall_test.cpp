@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <polder/base/sanitizers.hpp>
 #include <polder/smr/all.hpp>
 #include <polder/smr/schemes_test.hpp>
 #include <string>
@@ -182,7 +183,7 @@ TYPED_TEST(stalls, are_told_to_who_passes_its_bound) {
   d.drain();
 }
 
-#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+#if !POLDER_SANITIZED
 // The child's thread has another number, and nobody else is there.
 TEST(stall, is_of_the_child_after_a_fork) {
   debra::domain d;

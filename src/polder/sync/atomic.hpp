@@ -13,6 +13,8 @@
 #else
 #include <atomic>
 
+#include <polder/base/sanitizers.hpp>
+
 namespace polder {
 
 enum class order : int {
@@ -71,7 +73,7 @@ class standard_source {
 };
 
 // A store-load fence when `o` is seq_cst; the argument for each use stands at the use.
-#if defined(__SANITIZE_THREAD__)
+#if POLDER_TSAN
 // ThreadSanitizer does not know fences. A read-modify-write of one word that all fences share orders at least as much.
 namespace native {
 inline constinit std::atomic<unsigned> fence_word{0};

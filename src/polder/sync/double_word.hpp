@@ -24,6 +24,7 @@
 #else
 #include <cstdint>
 
+#include <polder/base/sanitizers.hpp>
 #include <polder/sync/atomic.hpp>
 
 namespace polder {
@@ -43,7 +44,7 @@ class double_word {
   [[gnu::always_inline]] std::uint64_t first(order o) const noexcept { return half(first_, o); }
   [[gnu::always_inline]] std::uint64_t second(order o) const noexcept {
     const std::uint64_t seen = half(second_, o);
-#if defined(__SANITIZE_THREAD__)
+#if POLDER_TSAN
     if (o != order::relaxed) half(first_, o);
 #endif
     return seen;
@@ -58,7 +59,7 @@ class double_word {
 
   // Strong; on failure `expected` holds what was seen. At least as ordered as asked for: see above.
   [[gnu::always_inline]] bool cas(double_value& expected, double_value desired, order, order) noexcept {
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && !POLDER_TSAN
     bool swapped;
     asm volatile("lock cmpxchg16b %[word]"
                  : "=@ccz"(swapped), [word] "+m"(*reinterpret_cast<whole*>(this)), "+a"(expected.first),
@@ -76,14 +77,14 @@ class double_word {
 
   // What the first half was.
   [[gnu::always_inline]] std::uint64_t add_first(std::uint64_t n, order o) noexcept {
-#if defined(__SANITIZE_THREAD__)
+#if POLDER_TSAN
     return replace_first([n](std::uint64_t was) { return was + n; }, o);
 #else
     return __atomic_fetch_add(&first_, n, int(o));
 #endif
   }
   [[gnu::always_inline]] void or_first(std::uint64_t bits, order o) noexcept {
-#if defined(__SANITIZE_THREAD__)
+#if POLDER_TSAN
     replace_first([bits](std::uint64_t was) { return was | bits; }, o);
 #else
     __atomic_fetch_or(&first_, bits, int(o));
@@ -92,7 +93,7 @@ class double_word {
   // Strong; on failure `expected` holds what was seen.
   [[gnu::always_inline]] bool cas_first(std::uint64_t& expected, std::uint64_t desired, order success,
                                         [[maybe_unused]] order failure) noexcept {
-#if defined(__SANITIZE_THREAD__)
+#if POLDER_TSAN
     double_value now{expected, second(order::relaxed)};
     while (!cas(now, {desired, now.second}, success, failure)) {
       if (now.first != expected) return expected = now.first, false;
@@ -104,7 +105,7 @@ class double_word {
   }
 
  private:
-#if defined(__SANITIZE_THREAD__)
+#if POLDER_TSAN
   template <class F>
   std::uint64_t replace_first(F next, order o) noexcept {
     double_value now{first(order::relaxed), second(order::relaxed)};

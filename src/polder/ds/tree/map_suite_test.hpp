@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include <polder/base/sanitizers.hpp>
 #include <polder/base/type_list.hpp>
 #include <polder/ds/tree/eager_test.hpp>
 #include <polder/ds/tree/history_test.hpp>
@@ -24,7 +25,7 @@ namespace polder::ds::map_suite {
 
 using eager::drained;
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#if POLDER_SANITIZED
 constexpr unsigned scale = 1;
 #else
 constexpr unsigned scale = 4;
@@ -354,7 +355,7 @@ REGISTER_TYPED_TEST_SUITE_P(map_reclaimed, what_was_inserted_less_what_was_erase
 // One of each algorithm where a use after free is seen at once; elsewhere one that protects regions and one that protects
 // pointers. Under all of them each structure runs in bench.structures, whose program holds the product anyway: in each
 // preset the compiler takes seconds for a pair.
-#ifdef __SANITIZE_ADDRESS__
+#if POLDER_ASAN
 using registered = smr::families;
 #else
 using registered = type_list<smr::debra, smr::hazard>;

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include <polder/base/sanitizers.hpp>
 #include <polder/ds/tree/abtree.hpp>
 #include <polder/ds/tree/hash_map.hpp>
 #include <polder/ds/tree/list_set.hpp>
@@ -17,7 +18,7 @@
 namespace polder::ds {
 namespace {
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#if POLDER_SANITIZED
 constexpr int operations = 1000;
 #else
 constexpr int operations = 2000;

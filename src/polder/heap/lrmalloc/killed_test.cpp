@@ -9,9 +9,10 @@
 #include <algorithm>
 #include <vector>
 
+#include <polder/base/sanitizers.hpp>
 #include <polder/heap/hosted_test.hpp>
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they must see every thread to its end
+#if !POLDER_SANITIZED  // they must see every thread to its end
 
 namespace polder::heap {
 namespace {

@@ -10,6 +10,7 @@
 #include <set>
 #include <vector>
 
+#include <polder/base/sanitizers.hpp>
 #include <polder/heap/hosted_test.hpp>
 #include <polder/os/forked_test.hpp>
 
@@ -296,7 +297,7 @@ TYPED_TEST(lrmalloc_heaps, large_blocks_also_beyond_four_gibibytes) {
   EXPECT_EQ(0u, h.now().spans) << "no superblock of a class";
   EXPECT_GE(h.it.usable_size(first), 16 * KiB + 1);
   h.free(first);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !POLDER_SANITIZED
   constexpr std::size_t huge = 4 * GiB + 4096;
   auto* const p = static_cast<char*>(h.allocate(huge));
   if (!p) GTEST_SKIP() << "the system does not map 4 GiB";

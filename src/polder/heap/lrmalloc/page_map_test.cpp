@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include <polder/base/sanitizers.hpp>
 #include <polder/os/forked_test.hpp>
 
 namespace polder::heap::lrmalloc {
@@ -109,7 +110,7 @@ TEST(page_array, is_flat_and_takes_little_memory) {
 }
 
 TEST(page_array, falls_back_to_a_tree_where_address_space_is_limited) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if POLDER_SANITIZED
   GTEST_SKIP() << "a sanitizer takes more address space than the limit leaves";
 #else
   EXPECT_EQ(os::fine, os::forked([] {

@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include <polder/base/sanitizers.hpp>
 #include <polder/heap/polder/served_test.hpp>
 #include <polder/os/lacks_test.hpp>
 
@@ -199,7 +200,7 @@ TEST(limits, one_set_below_what_is_held_takes_what_is_spare) {
 }
 
 // Figures of threads that work meanwhile are torn, and ThreadSanitizer says so.
-#if defined(__SANITIZE_THREAD__)
+#if POLDER_TSAN
 constexpr bool reads_torn_figures = false;
 #else
 constexpr bool reads_torn_figures = true;

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include <polder/base/sanitizers.hpp>
 #include <polder/smr/neutral/debra_plus.hpp>
 #include <polder/smr/neutral/nbr.hpp>
 #include <polder/smr/neutral/neutraliser.hpp>
@@ -126,7 +127,7 @@ TEST(rounds, serve_who_marked_before_they_began) {
 }
 
 TEST(nbr, keeps_its_bound_under_a_reader_that_stalls_in_a_phase) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if POLDER_SANITIZED
   constexpr int many = 20'000;
 #else
   constexpr int many = 100'000;
@@ -372,7 +373,7 @@ TYPED_TEST(restartable, let_threads_come_and_go) {
 
 // A child forked while another thread is in a phase: that one is gone; threads that the child makes can be told.
 TYPED_TEST(restartable, go_on_after_a_fork) {
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#if POLDER_SANITIZED
   GTEST_SKIP() << "the sanitizer's allocator may be locked in the child by the thread that is not there";
 #endif
   using R = TypeParam;

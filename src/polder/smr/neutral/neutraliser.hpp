@@ -21,6 +21,7 @@
 #include <cstdint>
 
 #include <polder/base/config.hpp>
+#include <polder/base/sanitizers.hpp>
 #include <polder/smr/neutral/read_phase.hpp>
 #include <polder/smr/neutral/resume_at.hpp>
 #include <polder/sync/atomic.hpp>
@@ -29,7 +30,7 @@ namespace polder::smr {
 
 class neutraliser {
  public:
-#if defined(__SANITIZE_THREAD__)
+#if POLDER_TSAN
   static constexpr bool polls = true;
 #else
   static constexpr bool polls = !can_resume_elsewhere;

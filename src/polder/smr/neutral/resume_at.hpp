@@ -11,7 +11,9 @@
 
 #include <cstdint>
 
-#if defined(__SANITIZE_ADDRESS__)
+#include <polder/base/sanitizers.hpp>
+
+#if POLDER_ASAN
 #include <sanitizer/asan_interface.h>
 #endif
 
@@ -42,7 +44,7 @@ inline constexpr bool can_resume_elsewhere = false;
 // Tells AddressSanitizer that the frames from `low` up to `high` are gone: they never returned, so what they marked between
 // their variables would be found where the next ones stand.
 inline void drop_frames([[maybe_unused]] std::uintptr_t low, [[maybe_unused]] std::uintptr_t high) noexcept {
-#if defined(__SANITIZE_ADDRESS__)
+#if POLDER_ASAN
   constexpr std::uintptr_t red_zone = 128;
   low -= red_zone;
   if (low < high) __asan_unpoison_memory_region(reinterpret_cast<void*>(low), high - low);
