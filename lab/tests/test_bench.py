@@ -297,6 +297,7 @@ def test_check(polder: Compare) -> None:
     assert "A/A, polder against itself: 0 of 8 intervals exclude 1.0" in done.stdout
 
 
+@pytest.mark.long
 def test_check_finds_a_copy_that_differs(polder: Compare) -> None:
     done = polder("bench", "check", "--rounds", "6", extra={"FAKE_BENCH_SECONDS": "0.001", "FAKE_BENCH_COPY": "1.02"})
     assert done.returncode == 1, done.stdout + done.stderr

@@ -77,6 +77,7 @@ def test_what_failed_is_a_cell(tmp_path: Path) -> None:
     assert table(of, "time").lines[1].cells[1].trouble == "crashes: SIGSEGV"
 
 
+@pytest.mark.long
 def test_the_page_shows_them_and_their_measures(records: Path) -> None:
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:

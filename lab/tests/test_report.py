@@ -208,6 +208,7 @@ def test_nothing_sticks_out_and_a_screenshot_is_kept(page: Page, request: pytest
     assert file.stat().st_size > 20_000
 
 
+@pytest.mark.long
 def test_pictures_are_drawn(records: Path, chromium: str, tmp_path: Path) -> None:
     done = subprocess.run(
         [
@@ -239,6 +240,7 @@ def test_pictures_are_drawn(records: Path, chromium: str, tmp_path: Path) -> Non
     assert len(list((tmp_path / "p").iterdir())) == 2
 
 
+@pytest.mark.long
 def test_a_page_without_everything_still_opens(browser: Browser, tmp_path: Path) -> None:
     """One pass, one row, and cut off."""
     whole = write(tmp_path / "whole.jsonl", skip=("latency", "memory", "calls", "instructions")).read_text().splitlines()

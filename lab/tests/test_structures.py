@@ -176,6 +176,7 @@ def no_name_on_another(page: Page, plot: str) -> int:
     return len(boxes)
 
 
+@pytest.mark.long
 def test_the_page_shows_them_and_no_name_lies_on_another(tmp_path: Path) -> None:
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:

@@ -301,6 +301,7 @@ def test_the_trace_for_perfetto_has_every_event(tmp_path: Path, command: Run) ->
     assert len(intervals) + len(counters) + 2 == 9
 
 
+@pytest.mark.long
 def test_pictures(tmp_path: Path, command: Run) -> None:
     done = command(small(tmp_path / "it"), "--svg", tmp_path / "it.svg", "--png", tmp_path / "it.png")
     assert done.returncode == 0, done.stderr
@@ -375,6 +376,7 @@ def test_the_page_draws_answers_and_asks_nobody(tmp_path: Path, command: Run, pa
     page.screenshot(path=SCREENSHOTS / "timeline.png", full_page=True)
 
 
+@pytest.mark.long
 def test_a_page_of_many_events_says_what_it_leaves_out(tmp_path: Path, command: Run, page: Page) -> None:
     file = trees(tmp_path / "it", threads=16, events_a_thread=12_000)
     done = command(file)
