@@ -1,18 +1,20 @@
 # polder_test: one call registers one test program.
 #
-#   polder_test(NAME suite.name SOURCES a.cpp ... [KIND gtest|program] [HEAPS [SHEETS | LONG_SHEETS] [EXCEPT heap ...]] [REQUIREMENTS 1 3]
-#               [ARGS ...] [TIMEOUT seconds] [LIBS ...] [SERIAL] [ONLY_HEAPS heap ...] [SHARDS n] [LONG])
+#   polder_test(NAME suite.name SOURCES a.cpp ... [KIND gtest|program] [REQUIREMENTS 1 3] [ARGS ...] [TIMEOUT seconds] [LIBS ...]
+#               [HEAPS [LONG_OTHERS] [SHEETS | LONG_SHEETS] [EXCEPT heap ...]] [ONLY_HEAPS heap ...] [SERIAL] [SHARDS n] [LONG])
 #
 #   KIND gtest    (default) links GoogleTest and polder_core: the parts, without replacing the test's own malloc
 #   KIND program  a plain main() that returns 0 or 1 and prints why
 #   HEAPS         runs once under each registered heap, preloaded, as suite.name@heap; left out where no preload
 #                 library is built (sanitizers)
+#   LONG_OTHERS   under those that are here to be compared with in the full form only
 #   SHEETS        under the sheets of heaps too
 #   LONG_SHEETS   the same, in the full form: they share nearly all of their code with the heaps
 #   EXCEPT        not under these: their papers cannot do it, as the comment at the test says
 #   ONLY_HEAPS    instead: under these alone, which promise what others do not
 #   SHARDS        a gtest program runs as so many tests, each with its share of the cases: suite.name@1, …@2, …
-#   LONG          in the full form only
+#   LONG          in the full form only, and built when it is asked for (target polder_long)
+#   TIMEOUT       60 unless given: what it takes at most where nothing else runs; it is ended after three times that
 #
 # Who may take longest begins first: what each takes a fresh machine does not know.
 #
@@ -31,7 +33,7 @@ macro(polder_needs_python suite otherwise)
 endmacro()
 
 function(polder_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "HEAPS;SHEETS;LONG_SHEETS;SERIAL;LONG" "NAME;KIND;TIMEOUT;SHARDS" "SOURCES;REQUIREMENTS;ARGS;LIBS;EXCEPT;ONLY_HEAPS")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "HEAPS;LONG_OTHERS;SHEETS;LONG_SHEETS;SERIAL;LONG" "NAME;KIND;TIMEOUT;SHARDS" "SOURCES;REQUIREMENTS;ARGS;LIBS;EXCEPT;ONLY_HEAPS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "polder_test(${arg_NAME}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -103,7 +105,7 @@ function(polder_test)
       set_property(TEST ${arg_NAME}@${heap} PROPERTY ENVIRONMENT
         LD_PRELOAD=$<TARGET_FILE:${library}> POLDER_TEST_HEAP=${heap})
       list(APPEND tests ${arg_NAME}@${heap})
-      if(arg_LONG_SHEETS AND heap IN_LIST POLDER_SHEETS)
+      if((arg_LONG_SHEETS AND heap IN_LIST POLDER_SHEETS) OR (arg_LONG_OTHERS AND NOT heap STREQUAL "polder"))
         list(APPEND long_tests ${arg_NAME}@${heap})
       endif()
     endforeach()
@@ -122,9 +124,15 @@ function(polder_test)
   if(NOT tests)
     return()
   endif()
-  set_tests_properties(${tests} PROPERTIES TIMEOUT ${arg_TIMEOUT} COST ${arg_TIMEOUT} LABELS "${labels}")
+  math(EXPR patience "3 * ${arg_TIMEOUT}")
+  set_tests_properties(${tests} PROPERTIES TIMEOUT ${patience} COST ${arg_TIMEOUT} LABELS "${labels}")
   if(arg_LONG)
     set(long_tests ${tests})
+    set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+    if(NOT TARGET polder_long)
+      add_custom_target(polder_long)
+    endif()
+    add_dependencies(polder_long ${target})
   endif()
   if(long_tests)
     set_property(TEST ${long_tests} APPEND PROPERTY LABELS long)

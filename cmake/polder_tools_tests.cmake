@@ -16,7 +16,7 @@ polder_tool_test(tools.registry COMMAND ${python} tools/check_registry.py $<TARG
 polder_tool_test(tools.format COMMAND tools/check_format TIMEOUT 120)
 polder_tool_test(tools.self COMMAND ${python} -m pytest -q tools TIMEOUT 300)
 set_property(TEST tools.self PROPERTY ENVIRONMENT POLDER_LAUNCH=$<TARGET_FILE:polder-launch>)
-polder_tool_test(python.lab COMMAND ${python} -m pytest -q DIRECTORY lab TIMEOUT 900)
+polder_tool_test(python.lab COMMAND ${python} -m pytest -q DIRECTORY lab TIMEOUT 2400)
 set_property(TEST python.lab PROPERTY ENVIRONMENT PYTHONPATH=${PROJECT_SOURCE_DIR}/lab)
 # The longest: begun first, it does not run on alone at the end.
 set_property(TEST python.lab PROPERTY COST 1000)

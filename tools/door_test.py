@@ -100,13 +100,14 @@ def test_a_variant_is_built_when_it_is_asked_for(words):
 
 @pytest.mark.parametrize(("names", "targets"), [
     (["selfie.corpus@accept", "selfie.corpus@reject", "selfie.atoi@listing"], ["test.selfie.atoi", "test.selfie.corpus"]),
-    (["selfie.corpus@accept", "unit.mem"], ["polder_heaps", "test.selfie.corpus", "test.unit.mem"]),
+    (["selfie.corpus@accept", "unit.mem"], ["test.selfie.corpus", "test.unit.mem"]),
+    (["fork.churn@polder", "unit.mem"], ["polder_heaps", "test.fork.churn", "test.unit.mem"]),
     (["selfie.corpus@accept", "python.lab"], ["all"]),
 ])
 def test_what_is_built_for_a_test(tmp_path, names, targets):
     (tmp_path / "build/release").mkdir(parents=True)
     (tmp_path / "build/release/build.ninja").write_text("".join(
-        f"build {t}: phony\n" for t in ("polder_heaps", "test.selfie.atoi", "test.selfie.corpus", "test.unit.mem")))
+        f"build {t}: phony\n" for t in ("polder_heaps", "test.fork.churn", "test.selfie.atoi", "test.selfie.corpus", "test.unit.mem")))
     assert sh('root=$1; shift; targets_of release "$@"', str(tmp_path), *names).stdout.split() == targets
 
 
@@ -195,3 +196,14 @@ def test_an_exercise_is_kept_and_judged(tmp_path):
     assert exercise.read_text() == "done"
     judged = sh(stubs + "door_teach check 1", str(tmp_path))
     assert judged.returncode == 0 and "lesson 1: that is it" in judged.stderr
+
+
+@pytest.mark.parametrize(("names", "targets"), [
+    (["python.lab", "unit.ds@1"], ["all", "polder_long"]), (["python.lab", "unit.mem"], ["all"]),
+    (["python.lab", "zero.calloc@polder"], ["all"]),
+])
+def test_what_the_short_form_leaves_out_is_built_when_it_is_named(tmp_path, names, targets):
+    (tmp_path / "build/release").mkdir(parents=True)
+    (tmp_path / "build/release/build.ninja").write_text("build polder_long: phony\n")
+    stub = 'root=$1; shift; ctest() { echo "  Test #1: unit.ds@1"; echo "  Test #2: zero.calloc@michael"; }\n'
+    assert sh(stub + 'targets_of release "$@"', str(tmp_path), *names).stdout.split() == targets

@@ -122,16 +122,28 @@ in_preset() {
 targets_of() {
   preset=$1
   shift
+  all=$(everything "$preset" "$@")
   targets="polder_heaps"
   set -- $(printf '%s\n' "$@" | sed 's/@.*//' | LC_ALL=C sort -u)  # the parts of a test, or its heaps, share a program
-  printf '%s\n' "$@" | grep -qv '^selfie\.' || targets=  # which has nothing to do with heaps
-  if [ $# -gt 12 ]; then echo all; return 0; fi
+  printf '%s\n' "$@" | grep -qvE '^(unit|checker|selfie)\.' || targets=  # which preload nothing
+  if [ $# -gt 12 ]; then echo "$all"; return 0; fi
   for name in "$@"; do
-    if ! grep -q "^build test\.$name: phony" "$root/build/$preset/build.ninja"; then echo all; return 0; fi
+    if ! grep -q "^build test\.$name: phony" "$root/build/$preset/build.ninja"; then echo "$all"; return 0; fi
     targets="$targets test.$name"
   done
   grep -q '^build polder_heaps: phony' "$root/build/$preset/build.ninja" || targets=${targets#polder_heaps }
   printf '%s\n' $targets | LC_ALL=C sort -u
+}
+
+# everything PRESET TEST…: all, and what is built only when a test asks for it that the short form leaves out.
+everything() {
+  preset=$1
+  shift
+  echo all
+  if grep -q '^build polder_long: phony' "$root/build/$preset/build.ninja" &&
+    tests_in "$preset" -L '^long$' | sed 's/^[^ ]* //' | grep -qxF "$(printf '%s\n' "$@")"; then
+    echo polder_long
+  fi
 }
 
 # tests_in PRESET ARGUMENT…: its tests, all or those that ctest chooses by the arguments; a line: the preset and a test.
