@@ -16,10 +16,14 @@ polder_tool_test(tools.registry COMMAND ${python} tools/check_registry.py $<TARG
 polder_tool_test(tools.format COMMAND tools/check_format TIMEOUT 120)
 polder_tool_test(tools.self COMMAND ${python} -m pytest -q tools TIMEOUT 300)
 set_property(TEST tools.self PROPERTY ENVIRONMENT POLDER_LAUNCH=$<TARGET_FILE:polder-launch>)
-polder_tool_test(python.lab COMMAND ${python} -m pytest -q DIRECTORY lab TIMEOUT 2400)
-set_property(TEST python.lab PROPERTY ENVIRONMENT PYTHONPATH=${PROJECT_SOURCE_DIR}/lab)
-# The longest: begun first, it does not run on alone at the end.
-set_property(TEST python.lab PROPERTY COST 1000)
+# The longest, in three parts that take about as long: begun first, none runs on alone at the end.
+set(part 0)
+foreach(letters IN ITEMS a-b c-q r-z)
+  math(EXPR part "${part} + 1")
+  file(GLOB files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/lab ${PROJECT_SOURCE_DIR}/lab/tests/test_[${letters}]*.py)
+  polder_tool_test(python.lab@${part} COMMAND ${python} -m pytest -q ${files} DIRECTORY lab TIMEOUT 2400)
+  set_tests_properties(python.lab@${part} PROPERTIES COST 1000 ENVIRONMENT PYTHONPATH=${PROJECT_SOURCE_DIR}/lab)
+endforeach()
 
 # What a user does: install, find_package, build, run.
 polder_tool_test(install.examples COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DSOURCE=${PROJECT_SOURCE_DIR}
