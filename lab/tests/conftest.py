@@ -10,12 +10,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from polder_lab.launch import Launcher, build_launcher
 
 LAB = Path(__file__).resolve().parents[1]
 FAKE = Path(__file__).with_name("fake")
 Compare = Callable[..., subprocess.CompletedProcess[str]]
+
+# A page draws when the processor is free, and other tests and compilers run beside it.
+expect.set_options(timeout=60_000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
