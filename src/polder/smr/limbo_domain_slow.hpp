@@ -46,8 +46,7 @@ limbo_domain<Core>::~limbo_domain() {
 template <class Core>
 void limbo_domain<Core>::close_mine() noexcept {
   member* const m = members_.find(thread_slot::mine());
-  if (m == nullptr || m->depth == 0)
-    misused(Core::info.name, "a guard was closed that this thread does not hold");
+  if (m == nullptr || m->depth == 0) misused(Core::info.name, "a guard was closed that this thread does not hold");
   close(*m);
 }
 
@@ -156,7 +155,9 @@ void limbo_domain<Core>::step(member& m) {
 }
 
 template <class Core>
-bool limbo_domain<Core>::over_bound(const member& m) const noexcept { return m.bags.weight() > options_.bound.bytes; }
+bool limbo_domain<Core>::over_bound(const member& m) const noexcept {
+  return m.bags.weight() > options_.bound.bytes;
+}
 
 // Who retires does not wait for another that looks.
 template <class Core>
