@@ -12,6 +12,8 @@
 
 #include <polder/sync/atomic.hpp>
 
+#include "explorer.hpp"
+
 namespace polder::model {
 
 enum class search {
@@ -56,7 +58,7 @@ outcome run(const plan& p) {
     if (const char* times = std::getenv("POLDER_MODEL_TIMES"))
       params.iteration_count *= std::strtoul(times, nullptr, 10);
   }
-  rl::simulate<Test>(params);
+  explore<Test::params::thread_count>(without_type<Test>, params);
   return {params.test_result, params.stop_iteration, std::string(log.str().c_str())};
 }
 

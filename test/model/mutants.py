@@ -715,17 +715,19 @@ FLAGS = ["-std=c++20", "-O0", "-w", "-DPOLDER_MODEL", f"-I{SOURCE}", f"-I{ROOT /
 
 
 def prelude(compiler, folder):
-    header = Path(folder) / "prelude.hpp"
+    """The header, and the explorer that each model is linked with."""
+    header, explorer = Path(folder) / "prelude.hpp", Path(folder) / "explorer.o"
     header.write_text("\n".join(PRELUDE) + "\n")
     subprocess.run([compiler, *FLAGS, "-x", "c++-header", header, "-o", f"{header}.gch"], check=True)
-    return header
+    subprocess.run([compiler, *FLAGS, "-O1", "-c", ROOT / "test/model/explorer.cpp", "-o", explorer], check=True)
+    return header, explorer
 
 
 class models:
     """The models as they are, each compiled when it is first needed."""
 
-    def __init__(self, compiler, folder):
-        self.compiler, self.folder, self.made, self.lock = compiler, Path(folder), {}, threading.Lock()
+    def __init__(self, compiler, folder, explorer):
+        self.compiler, self.folder, self.explorer, self.made, self.lock = compiler, Path(folder), explorer, {}, threading.Lock()
 
     def program(self, model):
         with self.lock:
@@ -733,7 +735,7 @@ class models:
         with mine:
             program = self.folder / model.replace("/", ".")
             if not program.exists():
-                subprocess.run([self.compiler, *FLAGS, "-O1", SOURCE / model, "-o", program], check=True)
+                subprocess.run([self.compiler, *FLAGS, "-O1", SOURCE / model, self.explorer, "-o", program], check=True)
             return program
 
 
@@ -754,7 +756,7 @@ def noticed(program, weak=""):
     return None, met
 
 
-def run(compiler, header, whole, file, name, text, weak):
+def run(compiler, header, explorer, whole, file, name, text, weak):
     """Runs the models of one mutant; returns what the first one to notice printed, or None."""
     if weak:
         met = False
@@ -772,7 +774,8 @@ def run(compiler, header, whole, file, name, text, weak):
         for model in SUBJECTS[file]:
             program = Path(folder) / "model"
             built = subprocess.run(
-                [compiler, "-include", header, f"-I{folder}", *FLAGS, mutated if model == file else SOURCE / model, "-o", program],
+                [compiler, "-include", header, f"-I{folder}", *FLAGS, mutated if model == file else SOURCE / model, explorer,
+                 "-o", program],
                 capture_output=True, text=True)
             if built.returncode != 0:
                 sys.exit(f"mutants.py: {file}: {name} does not compile:\n{built.stderr}")
@@ -806,9 +809,9 @@ def main():
         work = work[first::arguments.share]
     survivors = 0
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        header = prelude(arguments.compiler, folder)
-        whole = models(arguments.compiler, folder)
-        outcomes = pool.map(lambda job: run(arguments.compiler, header, whole, *job), work)
+        header, explorer = prelude(arguments.compiler, folder)
+        whole = models(arguments.compiler, folder, explorer)
+        outcomes = pool.map(lambda job: run(arguments.compiler, header, explorer, whole, *job), work)
         for (file, name, *_), what in zip(work, outcomes):
             verdict = f"dies: {what}" if what else SURVIVES.get((file, name.split(" (")[0]), "SURVIVES")
             survivors += verdict == "SURVIVES"
