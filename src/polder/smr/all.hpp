@@ -1,6 +1,6 @@
 #pragma once
 // all — the registry of reclaimers. What stands here is tested with every structure and every drain, measured and offered
-// by name.
+// by name. schemes.cpp has the domain of each.
 #include <polder/base/type_list.hpp>
 #include <polder/smr/epoch/epoch.hpp>
 #include <polder/smr/epoch/token.hpp>
