@@ -5,9 +5,10 @@
 //   must_fail   some execution must fail; prints which, and how
 //
 // Searches are deterministic: an execution is known by its number. POLDER_MODEL_TIMES=k explores k times as many random
-// executions (for long runs by hand).
+// executions (for long runs by hand). POLDER_TEST_FULL=1, which `./polder test --full` sets: all switches of every plan.
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include <polder/sync/atomic.hpp>
@@ -28,8 +29,16 @@ struct plan {
   rl::iteration_t executions = 20'000;  // random only: how many
   rl::iteration_t floor = 0;            // fewer is a failure of the test; random only, 0: as many as were asked for
   unsigned switches = 2;
+  unsigned in_short = 0;  // switches in the short form, where all of them take minutes; 0: as many
   membarrier_world world = membarrier_world::paired;
 };
+
+// The plan in this form of the tests.
+inline plan in_this_form(plan p) {
+  const char* const full = std::getenv("POLDER_TEST_FULL");
+  if (p.in_short != 0 && (full == nullptr || std::strcmp(full, "1") != 0)) p.switches = p.in_short;
+  return p;
+}
 
 namespace exploring {
 
@@ -74,7 +83,8 @@ inline const char* describe(const plan& p) {
 }  // namespace exploring
 
 template <class Test>
-bool passes(const plan& p) {
+bool passes(const plan& planned) {
+  const plan p = in_this_form(planned);
   const auto [result, executions, log] = exploring::run<Test>(p);
   const rl::iteration_t floor = p.how == search::random && p.floor == 0 ? p.executions : p.floor;
   std::printf("model %-44s %d threads  %9llu executions (%s)", p.title, int(Test::params::thread_count),

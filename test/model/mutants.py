@@ -743,7 +743,7 @@ def noticed(program, weak=""):
     """What a model says that fails, else None; and whether it came by the order that `weak` names."""
     try:
         ran = subprocess.run([program], capture_output=True, text=True, errors="replace", timeout=600,
-                             env=os.environ | ({"POLDER_MODEL_WEAKEN": weak} if weak else {}))
+                             env=os.environ | {"POLDER_TEST_FULL": "1"} | ({"POLDER_MODEL_WEAKEN": weak} if weak else {}))
     except subprocess.TimeoutExpired:
         return "does not end", True
     met = "weakened" in ran.stderr
