@@ -33,6 +33,11 @@ struct plan {
   membarrier_world world = membarrier_world::paired;
 };
 
+// Every execution with three preemptions, which takes minutes; in the short form with two.
+inline plan deep(const char* title, rl::iteration_t floor, membarrier_world w = membarrier_world::paired) {
+  return {.title = title, .how = search::bounded, .floor = floor, .switches = 3, .in_short = 2, .world = w};
+}
+
 // The plan in this form of the tests.
 inline plan in_this_form(plan p) {
   const char* const full = std::getenv("POLDER_TEST_FULL");

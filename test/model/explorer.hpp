@@ -3,7 +3,6 @@
 // not for each model.
 #include <cstddef>
 #include <new>
-#include <string>
 
 #include <polder/sync/atomic.hpp>
 

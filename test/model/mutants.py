@@ -719,7 +719,7 @@ def prelude(compiler, folder):
     header, explorer = Path(folder) / "prelude.hpp", Path(folder) / "explorer.o"
     header.write_text("\n".join(PRELUDE) + "\n")
     subprocess.run([compiler, *FLAGS, "-x", "c++-header", header, "-o", f"{header}.gch"], check=True)
-    subprocess.run([compiler, *FLAGS, "-O1", "-c", ROOT / "test/model/explorer.cpp", "-o", explorer], check=True)
+    subprocess.run([compiler, *FLAGS, "-c", ROOT / "test/model/explorer.cpp", "-o", explorer], check=True)
     return header, explorer
 
 
@@ -735,8 +735,13 @@ class models:
         with mine:
             program = self.folder / model.replace("/", ".")
             if not program.exists():
-                subprocess.run([self.compiler, *FLAGS, "-O1", SOURCE / model, self.explorer, "-o", program], check=True)
+                subprocess.run([self.compiler, *FLAGS, SOURCE / model, self.explorer, "-o", program], check=True)
             return program
+
+
+def reason(file, name):
+    """Why a mutant may survive, or None."""
+    return SURVIVES.get((file, name.split(" (")[0]))
 
 
 def noticed(program, deep, weak=""):
@@ -759,7 +764,7 @@ def noticed(program, deep, weak=""):
 def run(compiler, header, explorer, whole, file, name, text, weak):
     """Runs the models of one mutant; returns what the first one to notice printed, or None."""
     # Who may survive is looked for as this form of the tests looks, all others as far as any does.
-    deep = (file, name.split(" (")[0]) not in SURVIVES
+    deep = reason(file, name) is None
     if weak:
         met = False
         for model in SUBJECTS[file]:
@@ -815,7 +820,7 @@ def main():
         whole = models(arguments.compiler, folder, explorer)
         outcomes = pool.map(lambda job: run(arguments.compiler, header, explorer, whole, *job), work)
         for (file, name, *_), what in zip(work, outcomes):
-            verdict = f"dies: {what}" if what else SURVIVES.get((file, name.split(" (")[0]), "SURVIVES")
+            verdict = f"dies: {what}" if what else reason(file, name) or "SURVIVES"
             survivors += verdict == "SURVIVES"
             print(f"{Path(file).name:18} {name:58} {verdict}", flush=True)
     print(f"{len(work)} mutants, {survivors} survive without a reason")

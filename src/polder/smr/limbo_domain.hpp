@@ -52,6 +52,7 @@
 #include <polder/smr/pool.hpp>
 #include <polder/smr/reclaimer.hpp>
 #include <polder/smr/stall.hpp>
+
 namespace polder::smr {
 
 // What a domain does when a member's unreclaimed bytes pass the bound: it ends a grace period if the others let it, and

@@ -10,6 +10,8 @@
 #include <utility>
 
 #include <polder/base/config.hpp>
+#include <polder/os/thread_name.hpp>
+#include <polder/os/timeline.hpp>
 
 // Polder's own, if it is the process's heap (include/polder.h).
 extern "C" [[gnu::weak]] void polder_free_batch(void** blocks, std::size_t count) noexcept;

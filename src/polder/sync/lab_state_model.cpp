@@ -284,8 +284,7 @@ int main() {
   bool ok = true;
   ok &= passes<leave_or_post>(
       {.title = "gate: leave or post", .how = search::bounded, .floor = 10'000, .switches = 4});
-  ok &= passes<two_posters>(
-      {.title = "gate: two posters", .how = search::bounded, .floor = 10'000, .switches = 3, .in_short = 2});
+  ok &= passes<two_posters>(deep("gate: two posters", 10'000));
   ok &= passes<two_posters>({.title = "gate: two posters", .executions = 30'000});
   ok &= passes<poster_and_adopter>(
       {.title = "gate: poster and adopter", .how = search::bounded, .floor = 10'000, .switches = 3});
@@ -301,12 +300,7 @@ int main() {
                                     .floor = 10'000,
                                     .switches = 4,
                                     .world = world});
-    ok &= passes<two_claimers>({.title = "gate: two claimers",
-                                .how = search::bounded,
-                                .floor = 10'000,
-                                .switches = 3,
-                                .in_short = 2,
-                                .world = world});
+    ok &= passes<two_claimers>(deep("gate: two claimers", 10'000, world));
     ok &= passes<two_claimers>({.title = "gate: two claimers", .executions = 30'000, .world = world});
     ok &= passes<owner_ends>(
         {.title = "gate: owner ends", .how = search::bounded, .floor = 10'000, .switches = 3, .world = world});

@@ -261,24 +261,9 @@ int main() {
     ok &= passes<one_joins>(
         {.title = "a reader that joins late", .how = search::bounded, .floor = 500, .switches = 3, .world = w});
     ok &= passes<one_joins>({.title = "a reader that joins late", .executions = 60'000, .world = w});
-    ok &= passes<another_moves_it>({.title = "another moves it",
-                                    .how = search::bounded,
-                                    .floor = 1000,
-                                    .switches = 3,
-                                    .in_short = 2,
-                                    .world = w});
-    ok &= passes<received_meanwhile>({.title = "received meanwhile",
-                                      .how = search::bounded,
-                                      .floor = 1000,
-                                      .switches = 3,
-                                      .in_short = 2,
-                                      .world = w});
-    ok &= passes<received_and_lost<false>>({.title = "received and lost",
-                                            .how = search::bounded,
-                                            .floor = 1000,
-                                            .switches = 3,
-                                            .in_short = 2,
-                                            .world = w});
+    ok &= passes<another_moves_it>(deep("another moves it", 1000, w));
+    ok &= passes<received_meanwhile>(deep("received meanwhile", 1000, w));
+    ok &= passes<received_and_lost<false>>(deep("received and lost", 1000, w));
     if (w == membarrier_world::systemwide)
       ok &= must_fail<received_and_lost<true>>(
           {.title = "counts what it lost", .how = search::bounded, .switches = 3, .world = w},

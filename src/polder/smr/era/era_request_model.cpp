@@ -345,20 +345,10 @@ int main() {
     ok &= passes<asker_within_an_object>(
         {.title = "requests: asker within an object", .executions = 60'000, .world = w});
     ok &= passes<asker_asks_twice>({.title = "requests: asker asks twice", .executions = 40'000, .world = w});
-    if (w == polder::model::membarrier_world::systemwide)
-      ok &= passes<asker_asks_on>({.title = "requests: asker asks on",
-                                   .how = search::bounded,
-                                   .floor = 1000,
-                                   .switches = 3,
-                                   .in_short = 2,
-                                   .world = w});
-    if (w == polder::model::membarrier_world::systemwide)
-      ok &= passes<asker_asks_off>({.title = "requests: asker asks off",
-                                    .how = search::bounded,
-                                    .floor = 1000,
-                                    .switches = 3,
-                                    .in_short = 2,
-                                    .world = w});
+    if (w == polder::model::membarrier_world::systemwide) {
+      ok &= passes<asker_asks_on>(deep("requests: asker asks on", 1000, w));
+      ok &= passes<asker_asks_off>(deep("requests: asker asks off", 1000, w));
+    }
     ok &= passes<answered_again>({.title = "requests: answered again", .executions = 5'000, .world = w});
     ok &= must_fail<nobody_is_answered>({.title = "requests: nobody is answered", .world = w});
   }
