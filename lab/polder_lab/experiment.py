@@ -23,6 +23,7 @@ from polder_lab.interval import FEWEST_ROUNDS, Ratio, paired_ratio
 from polder_lab.launch import Launcher, Run, end_what_runs
 from polder_lab.proof import witness
 from polder_lab.row import Row
+from polder_lab.warmth import warm
 
 MOST_ROUNDS = 20
 GUESS = 0.5  # seconds of a run of which nothing is known yet
@@ -148,6 +149,7 @@ class Experiment:
         self.lot = random.Random(terms.seed)
         self.outcome = Outcome(self.subjects[1:], [RowOutcome(row, {h.name: Cell() for h in self.subjects}) for row in rows], 0, terms.seed)
         self.expected: dict[tuple[int, str, str], float] = {}  # seconds that a run of (row, heap, instrument) takes
+        self.largest: dict[int, int] = {}  # bytes that a run of the row has taken, at most so far
         self.first: dict[int, str] = {}  # the output that each row must print
         self.rounds: list[int] | None = None  # of each row, once it is known how long a round takes
         self.ended: set[tuple[int, str, str]] = set()  # (row, heap, instrument) with a trouble
@@ -194,6 +196,7 @@ class Experiment:
 
     def measured(self, instrument: Instrument, number: int, index: int, heap: Heap) -> None:
         row = self.outcome.rows[index].row
+        warm(self.largest.get(index, 0))
         run = self.launch(row, heap, instrument)
         if not run.trouble and not instrument.small:
             run = replace(run, trouble=self.difference(index, run))
@@ -207,6 +210,7 @@ class Experiment:
             return
         key = (index, name, instrument.name)
         self.expected[key] = (self.expected.get(key, run.wall) + run.wall) / 2
+        self.largest[index] = max(self.largest.get(index, 0), run.peak_rss)
         if instrument is TIME:
             cell.by_round[number] = run
 
