@@ -51,22 +51,19 @@ constexpr std::uint64_t starts_that_touch(std::uint64_t word, unsigned n) {
   return word;
 }
 
-// A huge page is worth having for memory that will be touched all over: runs, and spans where they are many for each
-// thread. What one of them leaves empty must be little of the heap.
-bool grain_pool::wants_huge_pages(unsigned n, chunk_number open) const noexcept {
+// A huge page is worth having for memory that will be touched all over: runs, and spans of a class of which some were filled, or
+// where they are many for each thread. What one of them leaves empty must be little of the heap.
+bool grain_pool::wants_huge_pages(density d, chunk_number open) const noexcept {
   if (!huge_pages_ || arena_.no_huge_pages() || arena_.committed().is_narrow()) return false;
-  const std::size_t large = n > 1 ? dense_runs : dense_spans + threads_.load(order::relaxed) * dense_thread;
-  return open * chunk_size >= large;
+  if (d == density::whole) return open * chunk_size >= large_heap;
+  if (d == density::dense) return open * chunk_size >= large_heap + each_thread;
+  const counts n = count();
+  return (n.taken + n.dirty) * grain_size + chunk_size >= large_heap + threads_.load(order::relaxed) * each_thread;
 }
 
 // Position of a run of n free grains in chunk c, now ours; run_bitmap::none if there is none.
 unsigned grain_pool::take_in(chunk_number c, unsigned n, want w) noexcept {
   chunk& k = arena_.chunk(c);
-  if (w == want::fitting) {
-    const page_kind kind = k.kind.load(order::relaxed);
-    const page_kind other = n == 1 ? page_kind::huge : page_kind::small;
-    if (kind == other && wants_huge_pages(n, arena_.main_open()) == (n != 1)) return run_bitmap::none;
-  }
   for (;;) {
     const std::uint64_t dirty = w == want::any ? 0 : k.dirty.load(order::relaxed);
     const std::uint64_t open = ~k.taken.taken();
@@ -204,22 +201,30 @@ grain grain_pool::take_dirty(unsigned n, want w, chunk_number& hint, site s) noe
   return found;
 }
 
-grain_pool::run grain_pool::take(unsigned n, chunk_number& hint, site s) noexcept {
+grain_pool::run grain_pool::take(unsigned n, chunk_number& hint, site s, density d) noexcept {
   const os::timeline::span told{os::timeline::kind::span_get, n, n * grain_size};
-  const auto take_of = [&](site of) { return n <= grains_per_chunk ? take_short(n, hint, of) : take_long(n, of); };
+  const auto take_of = [&](site of) {
+    return n <= grains_per_chunk ? take_short(n, hint, of, n > 1 ? density::whole : d) : take_long(n, of);
+  };
   const run r = take_of(s);
   return r.first == 0 && s != no_site ? take_of(no_site) : r;
 }
 
-grain_pool::run grain_pool::take_short(unsigned n, chunk_number& hint, site s) noexcept {
+grain_pool::run grain_pool::take_short(unsigned n, chunk_number& hint, site s, density d) noexcept {
   if (std::uint32_t(count_.load(order::relaxed)) != 0) {
     grain g = take_dirty(n, want::dirty, hint, s);
     if (g == 0 && n > 1) g = take_dirty(n, want::dirty_in_part, hint, s);
     if (g != 0) return taken(g, n);
   }
+  // What is to be dense lies in huge pages from when on they are wanted, and what is sparse in none before.
+  const auto fits = [&](page_kind kind, bool wanted) {
+    return d == density::sparse ? wanted || kind != page_kind::huge : !wanted || kind != page_kind::small;
+  };
   const auto sweep = [&](chunk_number from, chunk_number to, want w) -> grain {
+    const bool wanted = wants_huge_pages(d, arena_.main_open());
     for (chunk_number c = from; c < to; ++c) {
       if (!arena_.ready(c) || !suits(c, s)) continue;
+      if (w == want::fitting && !fits(arena_.chunk(c).kind.load(order::relaxed), wanted)) continue;
       const unsigned at = take_in(c, n, w);
       if (at == run_bitmap::none) continue;
       hint = c;
@@ -227,7 +232,7 @@ grain_pool::run grain_pool::take_short(unsigned n, chunk_number& hint, site s) n
     }
     return 0;
   };
-  atomic<chunk_number>& lowest = lowest_[s][scale_of(n)];
+  atomic<chunk_number>& lowest = lowest_[s][d == density::dense ? dense_single : scale_of(n)];
   for (;;) {
     const chunk_number open = arena_.main_open();
     chunk_number from = lowest.load(order::relaxed);
@@ -238,7 +243,7 @@ grain_pool::run grain_pool::take_short(unsigned n, chunk_number& hint, site s) n
     if (g != 0) return taken(g, n);
     const chunk_number extra = arena_.main_chunks();
     if (const grain e = sweep(extra, extra + arena_.extra_open(), want::any)) return taken(e, n);
-    if (!arena_.open_more(n, s, wants_huge_pages(n, arena_.main_open() + 1))) break;
+    if (!arena_.open_more(n, s, wants_huge_pages(d, arena_.main_open() + 1))) break;
   }
   // The system refuses more room. The hints may have hidden something: look everywhere before saying so.
   if (const grain g = sweep(0, arena_.main_open(), want::any)) return taken(g, n);
@@ -307,8 +312,8 @@ grain_pool::run grain_pool::take_long(unsigned n, site s) noexcept {
     }
     // Chunk by chunk, so that what is free at the end is part of it; but with a site enough at once, for between two calls
     // another thread may open one of another site.
-    if (open >= arena_.main_chunks() ||
-        !arena_.open_more(s == no_site ? grains_per_chunk : n, s, wants_huge_pages(n, arena_.main_open() + 1)))
+    if (open >= arena_.main_chunks() || !arena_.open_more(s == no_site ? grains_per_chunk : n, s,
+                                                          wants_huge_pages(density::whole, arena_.main_open() + 1)))
       return {};
   }
 }

@@ -39,18 +39,22 @@ class grain_pool {
   // huge_pages: ask for them where memory will be dense.
   explicit grain_pool(arena& a, bool huge_pages = false) noexcept : arena_(a), huge_pages_(huge_pages) {}
 
-  // So many threads may take single grains, each for a span of every class and most of them nearly empty.
+  // So many threads may take single grains, each for spans of every class, of which some stay nearly empty.
   void expect(std::uint32_t threads) noexcept { threads_.store(threads, order::relaxed); }
 
-  // Huge pages are asked for in the chunk with which so many bytes of address space are open, and all later ones: for runs, and
-  // for single grains with so much more for each thread.
-  static constexpr std::size_t dense_runs = 8 * MiB, dense_spans = 8 * MiB, dense_thread = 4 * MiB;
+  // How much of what is taken will be touched: who knows? Most of a single grain. All of it, which is so of every run.
+  enum class density { sparse, dense, whole };
+
+  // Huge pages are asked for runs in the chunk with which so many bytes of address space are open, and all later ones; for dense
+  // grains with so much more as for one thread; for sparse ones when what is in use and a chunk more is so much, with as much more
+  // for each thread.
+  static constexpr std::size_t large_heap = 8 * MiB, each_thread = 4 * MiB;
 
   // Longest run: beyond, a mapping of its own costs little in comparison.
   static constexpr unsigned longest = 8 * grains_per_chunk;
 
   // Takes n grains in a row, 1 <= n <= longest. `hint` is where the caller took or gave last.
-  run take(unsigned n, chunk_number& hint, site s = no_site) noexcept;
+  run take(unsigned n, chunk_number& hint, site s = no_site, density d = density::sparse) noexcept;
 
   // Takes the n grains that follow a run, if they are free and of its site; false: nothing changed. `zero`: they read as
   // zero.
@@ -99,10 +103,10 @@ class grain_pool {
   bool suits(chunk_number c, site s) const noexcept {
     return s == no_site || arena_.chunk(c).site.load(order::relaxed) == s;
   }
-  // Where so many chunks are open.
-  bool wants_huge_pages(unsigned n, chunk_number open) const noexcept;
+  // Where so many chunks are open, or will be.
+  bool wants_huge_pages(density d, chunk_number open) const noexcept;
   unsigned take_in(chunk_number c, unsigned n, want w) noexcept;
-  run take_short(unsigned n, chunk_number& hint, site s) noexcept;
+  run take_short(unsigned n, chunk_number& hint, site s, density d) noexcept;
   run take_long(unsigned n, site s) noexcept;
   unsigned free_from(grain first, unsigned wanted, site s) const noexcept;
   unsigned dirty_in(grain first, unsigned n) const noexcept;
@@ -125,11 +129,11 @@ class grain_pool {
   bool huge_pages_;
   atomic<std::uint32_t> threads_{};  // a figure to decide by
   // lowest_[s][k] — no chunk of site s below it has a run of 2^k free grains, as far as is known; none of any site, where
-  // s is no_site. A hint.
+  // s is no_site. The last one is of dense single grains, which look in other chunks than sparse ones. A hint.
   //   written by  searchers (upwards), givers (downwards)
   //   order       relaxed: it decides where a search begins, never whether something is found
-  static constexpr unsigned scales = 7;
-  atomic<chunk_number> lowest_[sites][scales];
+  static constexpr unsigned scales = 7, dense_single = scales;
+  atomic<chunk_number> lowest_[sites][scales + 1];
   // count_ — grains taken (upper half) and dirty free ones (lower half).
   //   written by  takers, givers and purgers, relaxed: a figure to steer by
   alignas(false_sharing_range) atomic<std::uint64_t> count_;

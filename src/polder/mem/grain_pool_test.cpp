@@ -35,7 +35,9 @@ struct pooled : fresh_arena {
   grain_pool pool;
   chunk_number hint = 0;
 
-  run take(unsigned n) { return pool.take(n, hint); }
+  run take(unsigned n, grain_pool::density d = grain_pool::density::sparse) {
+    return pool.take(n, hint, no_site, d);
+  }
   grain take_and_touch(unsigned n) {
     const run r = take(n);
     for (unsigned i = 0; i != n; ++i) *it.address_of(r.first + i) = std::byte{1};
@@ -369,7 +371,7 @@ struct with_huge_pages : pooled {
   bool huge(grain g) const { return kind(g) == page_kind::huge; }
   // 0: the kernel has none.
   grain first_run_in_huge_pages(unsigned n) {
-    while (it.main_open() * chunk_size < grain_pool::dense_runs) take(64);
+    while (it.main_open() * chunk_size < grain_pool::large_heap) take(64);
     for (;;) {
       const grain g = take(n).first;
       if (g == 0 || huge(g)) return g;
@@ -396,9 +398,35 @@ TEST(grain_pool, runs_beyond_the_first_chunk_of_a_heap_lie_in_huge_pages_and_sin
     EXPECT_TRUE(p.huge(g)) << i;
   }
   for (int i = 0; i != 40; ++i) {
-    ASSERT_LT(p.it.main_open() * chunk_size, grain_pool::dense_spans + 10 * grain_pool::dense_thread);
+    ASSERT_LT(p.it.main_open() * chunk_size, grain_pool::large_heap + 10 * grain_pool::each_thread);
     EXPECT_FALSE(p.huge(p.take(1).first)) << i;
   }
+}
+
+TEST(grain_pool, single_grains_that_will_be_dense_lie_in_huge_pages_however_many_threads_there_are) {
+  if (!kernel_has_huge_pages()) GTEST_SKIP() << "no huge pages here";
+  with_huge_pages p(64);
+  p.pool.expect(1000);
+  const auto dense = [&] { return p.take(1, grain_pool::density::dense).first; };
+  std::size_t before = 1;  // grain 0 is nobody's
+  while (!p.huge(dense())) ASSERT_LT(++before * grain_size, GiB);
+  EXPECT_EQ(before * grain_size, grain_pool::large_heap + grain_pool::each_thread - chunk_size);
+  for (int i = 0; i != 300; ++i) EXPECT_TRUE(p.huge(dense())) << i;
+}
+
+// Each kind searches its own chunks, and what it leaves out is not lost to the other.
+TEST(grain_pool, dense_and_sparse_grains_in_turn_open_no_more_than_they_fill) {
+  if (!kernel_has_huge_pages()) GTEST_SKIP() << "no huge pages here";
+  with_huge_pages p(64);
+  p.pool.expect(1000);
+  constexpr unsigned each = 600;
+  for (unsigned i = 0; i != each; ++i) {
+    const grain sparse = p.take(1).first, dense = p.take(1, grain_pool::density::dense).first;
+    ASSERT_TRUE(sparse != 0 && dense != 0);
+    EXPECT_FALSE(p.huge(sparse)) << i;
+  }
+  // Opened a quarter of the heap at a time, twice.
+  EXPECT_LE(p.it.main_open(), 2 * each / grains_per_chunk * 3 / 2 + 2);
 }
 
 TEST(grain_pool, under_a_cap_none_lie_in_huge_pages) {
@@ -417,8 +445,7 @@ TEST(grain_pool, single_grains_of_a_heap_that_is_large_for_its_threads_lie_in_hu
     for (int i = 0; i != 63; ++i) {
       const std::size_t opened = p.it.main_open() * chunk_size;
       const grain g = p.take(1).first;
-      EXPECT_TRUE(!p.huge(g) ||
-                  opened + chunk_size >= grain_pool::dense_spans + threads * grain_pool::dense_thread);
+      EXPECT_TRUE(!p.huge(g) || opened + chunk_size >= grain_pool::large_heap + threads * grain_pool::each_thread);
       any |= p.huge(g);
       for (int n = 1; n != 64; ++n) ASSERT_NE(0u, p.take(1).first);
     }

@@ -48,12 +48,33 @@ std::uint32_t huge_blocks::take_cached(std::size_t bytes) noexcept {
   return 0;
 }
 
-huge_blocks::block_info huge_blocks::take(std::size_t n, std::size_t alignment) noexcept {
+// So that whole huge pages can be had, and move. Null: not to be had, or the ends could not be given back.
+void* huge_blocks::reserve_at_huge_page(std::size_t bytes) noexcept {
+  if (ends_stay_.load(order::relaxed)) return nullptr;
+  bool cut;
+  void* const p = os::reserve_at_multiple(bytes, huge_page, cut);
+  if (!cut) ends_stay_.store(true, order::relaxed);
+  return p;
+}
+
+// Zeroed memory; null: the system refuses.
+std::byte* huge_blocks::map(std::size_t bytes, bool in_huge_pages) noexcept {
+  if (void* const p = in_huge_pages ? reserve_at_huge_page(bytes) : nullptr) {
+    if (os::commit(p, bytes)) return os::advise_huge_pages(p, bytes, true), static_cast<std::byte*>(p);
+    os::unmap(p, bytes);
+  }
+  return static_cast<std::byte*>(os::map(bytes));
+}
+
+huge_blocks::block_info huge_blocks::take(std::size_t n, std::size_t alignment, bool grows) noexcept {
   const std::size_t asked = n;
   const std::size_t slack = alignment > os::page_size() ? alignment - os::page_size() : 0;  // map() aligns to those
   if (n < shortest) n = shortest;
   if (n > PTRDIFF_MAX - slack - page_) return {};
-  const std::size_t bytes = align_up(n + slack, page_);
+  std::size_t bytes = align_up(n + slack, page_);
+  const bool in_huge_pages = grows && huge_pages_ && (bytes >= worth_huge_pages || budget_.used() >= large_heap);
+  if (in_huge_pages && bytes < worth_huge_pages) bytes = worth_huge_pages;
+  else if (grows && !budget_.is_short(roomy(bytes))) bytes = roomy(bytes);
   bool zero = false;
   std::uint32_t number = take_cached(bytes);
   if (number == 0 && !stuck_.empty()) number = take_stuck(bytes);
@@ -61,8 +82,8 @@ huge_blocks::block_info huge_blocks::take(std::size_t n, std::size_t alignment) 
     if (!make_room(bytes)) return {};
     number = new_number();
     if (number == 0) return budget_.give(bytes), block_info{};
-    auto* base = static_cast<std::byte*>(os::map(bytes));
-    if (!base && purge(true) != 0) base = static_cast<std::byte*>(os::map(bytes));
+    std::byte* base = map(bytes, in_huge_pages);
+    if (!base && purge(true) != 0) base = map(bytes, in_huge_pages);
     if (!base) return budget_.give(bytes), retire_number(number), block_info{};
     records_.at(number).base.set(base);
     records_.at(number).bytes.set(bytes);
@@ -166,12 +187,7 @@ std::byte* huge_blocks::move(std::uint32_t number, std::uintptr_t user, std::siz
   const std::size_t before = user - address(r.base.get());
   // The new place is ours, and known to the map, before the pages go there: an address that is given up first may be
   // another thread's block a moment later.
-  void* place = nullptr;
-  if (at_huge_page && !ends_stay_.load(order::relaxed)) {
-    bool cut;
-    place = os::reserve_at_multiple(bytes, huge_page, cut);
-    if (!cut) ends_stay_.store(true, order::relaxed);
-  }
+  void* place = at_huge_page ? reserve_at_huge_page(bytes) : nullptr;
   if (!place) place = os::reserve(bytes);
   auto* const base = static_cast<std::byte*>(place);
   if (!base) return nullptr;

@@ -29,13 +29,16 @@ class huge_blocks {
   static constexpr std::size_t directory_bytes = 1024 * sizeof(void*);
 
   // `map` may hold other values beside: those of huge blocks are marked. Lengths are multiples of `page`. huge_pages: ask
-  // for them where a block has grown past `worth_huge_pages`, for then it is written from end to end. Whole mappings count
-  // against `b`, live or cached.
+  // for them where a block that grows has `worth_huge_pages` or more, for it is written from end to end; or will have, and
+  // the heap is large. Whole mappings count against `b`, live or cached.
   huge_blocks(radix_map& map, std::size_t page, std::byte* directory, budget& b, bool huge_pages = false) noexcept
       : map_(map), page_(page), huge_pages_(huge_pages), budget_(b), records_(directory) {}
 
   // At least n bytes at a multiple of `alignment`; null when the system refuses, or the cap does.
-  block_info take(std::size_t n, std::size_t alignment) noexcept;
+  block_info take(std::size_t n, std::size_t alignment) noexcept { return take(n, alignment, false); }
+
+  // The same for a block that has grown to n bytes, and will grow again: with room, and in huge pages.
+  block_info take_to_grow(std::size_t n) noexcept { return take(n, min_alignment, true); }
 
   // Number of the live huge block that begins at p, 0 if there is none.
   std::uint32_t find(const void* p) const noexcept;
@@ -71,6 +74,7 @@ class huge_blocks {
 
   static constexpr std::size_t huge_page = 2 * MiB;
   static constexpr std::size_t worth_huge_pages = 2 * MiB;
+  static constexpr std::size_t large_heap = 8 * MiB;
 
 #if POLDER_CHECK_LEVEL >= 2
   // For tests, while nobody takes or gives: traps if a number is not in exactly one place, or what is known of one is not so.
@@ -103,7 +107,10 @@ class huge_blocks {
   std::uint32_t new_number() noexcept;
   void retire_number(std::uint32_t number) noexcept;
   bool publish(std::uint32_t number, std::uintptr_t user) noexcept;
+  block_info take(std::size_t n, std::size_t alignment, bool grows) noexcept;
   std::uint32_t take_cached(std::size_t bytes) noexcept;
+  void* reserve_at_huge_page(std::size_t bytes) noexcept;
+  std::byte* map(std::size_t bytes, bool in_huge_pages) noexcept;
   bool make_room(std::size_t bytes) noexcept;
   std::size_t roomy(std::size_t bytes) const noexcept;
   std::byte* move(std::uint32_t number, std::uintptr_t user, std::size_t bytes, bool at_huge_page) noexcept;

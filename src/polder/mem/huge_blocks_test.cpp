@@ -274,6 +274,49 @@ TEST(huge_blocks,
   blocks.purge(true);
 }
 
+TEST(huge_blocks, a_block_that_is_taken_to_grow_lies_at_a_huge_page_with_room) {
+  huge h;
+  huge_blocks blocks{h.it.map(), h.it.page(), h.directory(), h.committed, true};
+  for (const std::size_t n : {2 * MiB, 3 * MiB + 1, 50 * MiB + 12345}) {
+    const block_info b = blocks.take_to_grow(n);
+    ASSERT_NE(nullptr, b.p);
+    EXPECT_TRUE(b.zero && is_aligned(address(b.p), huge_blocks::huge_page)) << n;
+    const std::size_t has = blocks.usable(blocks.find(b.p));
+    EXPECT_TRUE(has >= n && has <= n + n / 8 + 2 * h.it.page()) << n << " has " << has;
+    EXPECT_TRUE(blocks.suits(blocks.find(b.p), n) && !blocks.suits(blocks.find(b.p), n - 1));
+    EXPECT_EQ(std::byte{0}, b.p[has - 1]);
+    b.p[has - 1] = std::byte{1};
+    EXPECT_TRUE(blocks.give(blocks.find(b.p), b.p));
+    blocks.purge(true);
+    EXPECT_FALSE(mapped(b.p));
+  }
+}
+
+TEST(huge_blocks, a_block_that_is_taken_to_grow_has_no_room_where_a_cap_is_in_the_way) {
+  huge h;
+  h.committed.set_limit(10 * MiB);
+  const block_info b = h.blocks.take_to_grow(9 * MiB + 5);
+  ASSERT_NE(nullptr, b.p);
+  EXPECT_EQ(align_up(9 * MiB + 5, h.it.page()), h.usable(b.p));
+  EXPECT_EQ(nullptr, h.blocks.take_to_grow(2 * MiB).p);
+}
+
+// What the kernel does not make readable is mapped as ever.
+TEST(huge_blocks, a_block_can_be_taken_to_grow_where_a_reservation_cannot_be_used) {
+  if (const char* why = os::under_sanitizer()) GTEST_SKIP() << why;
+  if (const char* why = os::lacks_filters()) GTEST_SKIP() << why;
+  EXPECT_EQ(os::fine, os::forked([] {
+              huge h;
+              huge_blocks blocks{h.it.map(), h.it.page(), h.directory(), h.committed, true};
+              if (!os::answer(SYS_mprotect, ENOMEM)) return 1;
+              const block_info b = blocks.take_to_grow(5 * MiB);
+              if (!b.p || !b.zero) return 2;
+              b.p[0] = b.p[5 * MiB - 1] = std::byte{1};
+              if (blocks.live_bytes() != blocks.usable(blocks.find(b.p))) return 3;
+              return 0;
+            }));
+}
+
 std::size_t address_space() {  // bytes
   std::size_t pages = 0;
   std::ifstream{"/proc/self/statm"} >> pages;

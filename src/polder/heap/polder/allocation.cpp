@@ -140,10 +140,12 @@ void* core::refill_at_random(lab& l, unsigned c) noexcept {
 // A span of class c on a grain from the pool. Null: there is no memory, or there are partial spans of the class by now.
 mem::span* core::open_span(lab& l, unsigned c) noexcept {
   relieve(l, mem::grain_size);
+  // Who has some of a class has filled them, and will fill this one.
+  const auto density = l.owned_of[c] > 1 ? mem::grain_pool::density::dense : mem::grain_pool::density::sparse;
   mem::grain_pool::run r;
   for (unsigned tries = 0;; ++tries) {
     if (l.partial[c].first != 0) return nullptr;
-    r = grains_.take(1, l.hint, site_here());
+    r = grains_.take(1, l.hint, site_here(), density);
     if (r.first != 0) break;
     if (!make_room(l, mem::grain_size, tries)) return os::probe::oom(classes::block_size[c]), nullptr;
   }
@@ -237,12 +239,14 @@ void core::own(lab& l, mem::span& s) noexcept {
   if (l.owned) arena_.spans()[l.owned].prev_owned = number_of(s);
   l.owned = number_of(s);
   ++l.owned_count;
+  ++l.owned_of[s.cls];
 }
 
 void core::disown(lab& l, mem::span& s) noexcept {
   (s.prev_owned ? arena_.spans()[s.prev_owned].next_owned : l.owned) = s.next_owned;
   if (s.next_owned) arena_.spans()[s.next_owned].prev_owned = s.prev_owned;
   --l.owned_count;
+  --l.owned_of[s.cls];
 }
 
 // Empty spans and freed runs, back to where anyone can have them.

@@ -61,7 +61,8 @@ struct alignas(false_sharing_range) lab {
   std::uint8_t fresh[classes::count + 1];  // spans taken fresh in a row: the class grows
   mem::grain owned;                        // first in the list of all spans
   std::uint32_t owned_count;
-  mem::chunk_number hint;       // where it took or gave grains last
+  std::uint32_t owned_of[classes::count + 1];  // of them, by class
+  mem::chunk_number hint;                      // where it took or gave grains last
   mem::site site;               // of the thread for which it was made; all of the LAB's threads are of it
   atomic<std::uint32_t> seen;   // decay step at the last slow path; others read it as a hint
   atomic<std::uint32_t> swept;  // nothing came since a sweep; the same

@@ -136,7 +136,7 @@ void* core::reallocate(lab& l, void* p, std::size_t n) noexcept {
   // A large block that grows will grow again. A small one gets a quarter more room, which costs address space only;
   // from `mapped_growth` on it gets a mapping of its own, whose pages move without being copied.
   if (n > had && n >= mapped_growth) {
-    q = counted(l, huge_.take(n, min_alignment).p, n);
+    q = counted(l, huge_.take_to_grow(n).p, n);
   } else if (n > had && n > mem::size_class::stepped::largest) {
     q = allocate(l, n + n / 4);
     if (q) note_asked(q, n);
