@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <random>
 #include <set>
 #include <vector>
@@ -388,6 +389,48 @@ TEST(options_of_the_heap, no_decay_returns_memory_in_the_free) {
   EXPECT_TRUE(resident(held[per_span]));
   void* const again = h.heap.allocate_zeroed(MiB);
   EXPECT_TRUE(is_zero(again, MiB));
+}
+
+// Whether what lies in a huge page is all there from its first touch on.
+bool kernel_gives_huge_pages() {
+  constexpr std::size_t huge_page = 2 * MiB;
+  auto* const all = static_cast<std::byte*>(os::map(2 * huge_page));
+  auto* const p = at_address(align_up(address(all), huge_page));
+  os::advise_huge_pages(p, huge_page, true);
+  *p = std::byte{1};
+  const bool gives = resident(p + huge_page / 2);
+  os::unmap(all, 2 * huge_page);
+  return gives;
+}
+
+TEST(options_of_the_heap, huge_pages_are_for_who_has_filled_spans_of_the_class) {
+  options o = served::usual;
+  o.populate = false;
+  served h(o);
+  if (h.heap.read_modes().huge_pages != huge_page_mode::large || !kernel_gives_huge_pages())
+    GTEST_SKIP() << "no huge pages here";
+  const auto touched = [&](std::size_t n) {
+    auto* const p = static_cast<std::byte*>(h.allocate(n));
+    *p = std::byte{1};
+    return p;
+  };
+  const auto last_page = [](const std::byte* p) {
+    return at_address(align_down(address(p), mem::grain_size)) + mem::grain_size - os::page_size();
+  };
+  const std::function<void(int)> among = [&](int others) {
+    const std::byte* last = touched(240);
+    if (others != 0) return h.thread([&] { among(others - 1); }).join();
+    for (std::size_t had = 0; had < 24 * MiB; had += 240) last = touched(240);
+    bool any = false;  // it may be out of them now and then
+    for (int spans = 0; spans != 16; ++spans) {
+      const mem::grain before = h.grain_of(last);
+      while (h.grain_of(last) == before) last = touched(240);
+      any |= resident(last_page(last));
+    }
+    EXPECT_TRUE(any);
+    EXPECT_FALSE(resident(last_page(touched(1000))));
+  };
+  among(10);  // with so many a heap of 24 MiB is not large
 }
 
 TEST(options_of_the_heap, a_program_that_needs_large_blocks_alone_gives_memory_back_too) {
