@@ -42,12 +42,16 @@ class grain_pool {
   // So many threads may take single grains, each for spans of every class, of which some stay nearly empty.
   void expect(std::uint32_t threads) noexcept { threads_.store(threads, order::relaxed); }
 
-  // How much of what is taken will be touched: who knows? Most of a single grain. All of it, which is so of every run.
-  enum class density { sparse, dense, whole };
+  // How much of what is taken will be touched.
+  enum class density {
+    sparse,  // of a single grain perhaps a page
+    dense,   // most of a single grain, for its taker has filled others
+    whole,   // all of it, as of every run: take() says so itself
+  };
 
-  // Huge pages are asked for runs in the chunk with which so many bytes of address space are open, and all later ones; for dense
-  // grains with so much more as for one thread; for sparse ones when what is in use and a chunk more is so much, with as much more
-  // for each thread.
+  // When huge pages are asked for. For runs: in the chunk with which `large_heap` bytes of address space are open, and all later ones.
+  // For dense grains the same with `each_thread` more. For sparse ones: when what is in use and a chunk more come to `large_heap`
+  // and `each_thread` for each thread.
   static constexpr std::size_t large_heap = 8 * MiB, each_thread = 4 * MiB;
 
   // Longest run: beyond, a mapping of its own costs little in comparison.
