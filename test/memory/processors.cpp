@@ -116,18 +116,23 @@ int main(int argc, char** argv) {
   // In small pages: whose grains fill up a huge one is chance.
   const char* plain[] = {"POLDER_OPTIONS=thp=off", nullptr};
   const char* many[] = {topology, "POLDER_OPTIONS=thp=off", nullptr};
+  const char* by_default[] = {topology, nullptr};
   const char* nodes[] = {topology, "POLDER_OPTIONS=thp=off,numa=on", nullptr};
   const auto nothing = [] {};
   const figures here = of("this machine", plain, nothing);
-  const auto same = [&](const char* what, const figures& f) {
+  const auto as_much = [&](const char* what, const figures& f) {
     probe::expect(f.labs == here.labs, "req 12: %s: %ld LABs instead of %ld", what, f.labs, here.labs);
     probe::expect(std::labs(f.committed - here.committed) <= 512, "req 12: %s: %ld KiB committed, not %ld", what,
                   f.committed, here.committed);
+  };
+  const auto same = [&](const char* what, const figures& f) {
+    as_much(what, f);
     probe::expect(std::labs(f.resident - here.resident) <= 512, "req 12: %s: %ld KiB resident, not %ld", what,
                   f.resident, here.resident);
   };
   same("one processor", of("one processor by affinity", plain, on_one_processor));
   same("sixty-four", of("sixty-four processors on two nodes", many, nothing));
+  as_much("in huge pages", of("the same in huge pages", by_default, nothing));
   same("sixty-four with nodes", of("the same with numa=on", nodes, nothing));
   same("sixty-four, one usable", of("the same, one usable", nodes, on_one_processor));
   return 0;

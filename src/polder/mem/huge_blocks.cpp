@@ -73,8 +73,8 @@ huge_blocks::block_info huge_blocks::take(std::size_t n, std::size_t alignment, 
   if (n > PTRDIFF_MAX - slack - page_) return {};
   std::size_t bytes = align_up(n + slack, page_);
   const bool in_huge_pages = grows && huge_pages_ && (bytes >= worth_huge_pages || budget_.used() >= large_heap);
-  if (in_huge_pages && bytes < worth_huge_pages) bytes = worth_huge_pages;
-  else if (grows && !budget_.is_short(roomy(bytes))) bytes = roomy(bytes);
+  const std::size_t more = in_huge_pages && bytes < worth_huge_pages ? worth_huge_pages : roomy(bytes);
+  if (grows && !budget_.is_short(more)) bytes = more;
   bool zero = false;
   std::uint32_t number = take_cached(bytes);
   if (number == 0 && !stuck_.empty()) number = take_stuck(bytes);

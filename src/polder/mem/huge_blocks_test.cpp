@@ -299,6 +299,8 @@ TEST(huge_blocks, a_block_that_is_taken_to_grow_has_no_room_where_a_cap_is_in_th
   ASSERT_NE(nullptr, b.p);
   EXPECT_EQ(align_up(9 * MiB + 5, h.it.page()), h.usable(b.p));
   EXPECT_EQ(nullptr, h.blocks.take_to_grow(2 * MiB).p);
+  huge_blocks in_huge_pages{h.it.map(), h.it.page(), h.directory(), h.committed, true};
+  EXPECT_NE(nullptr, in_huge_pages.take_to_grow(512 * KiB).p);
 }
 
 // What the kernel does not make readable is mapped as ever.
