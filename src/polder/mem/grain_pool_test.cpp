@@ -453,27 +453,49 @@ TEST(grain_pool, single_grains_of_a_heap_that_is_large_for_its_threads_lie_in_hu
   }
 }
 
+// Of a grain's.
+long resident_pages(with_huge_pages& p, grain g) {
+  std::vector<unsigned char> in(grain_size / os::page_size());
+  EXPECT_EQ(0, ::mincore(p.it.address_of(g), grain_size, in.data()));
+  return std::count_if(in.begin(), in.end(), [](unsigned char c) { return (c & 1) != 0; });
+}
+
 // What a huge page brought in beside a run goes back with it.
 TEST(grain_pool, a_purge_of_a_run_in_a_huge_page_drops_all_of_the_page_that_is_free) {
   with_huge_pages p(64);
   const grain g = p.first_run_in_huge_pages(4);
   if (g == 0) GTEST_SKIP() << "no huge pages here";
-  const auto resident = [&](grain from) {
-    std::vector<unsigned char> in(grain_size / os::page_size());
-    EXPECT_EQ(0, ::mincore(p.it.address_of(from), grain_size, in.data()));
-    return std::count_if(in.begin(), in.end(), [](unsigned char c) { return (c & 1) != 0; });
-  };
   const grain kept = p.take(4).first;  // in the same half, and stays
   ASSERT_EQ(g, kept + 4);
   const grain beside = chunk_of(g) * grains_per_chunk + grains_per_chunk / 2;
   ASSERT_TRUE(p.free(beside));
   *p.it.address_of(g) = *p.it.address_of(kept) = std::byte{1};
-  if (resident(beside) == 0) GTEST_SKIP() << "the kernel had no huge page to give";
+  if (resident_pages(p, beside) == 0) GTEST_SKIP() << "the kernel had no huge page to give";
   ASSERT_TRUE(p.pool.give(g, 4));
   EXPECT_EQ(4 * grain_size, p.purge({.what = which::all}));
-  EXPECT_LE(resident(g), 1);  // its mark was looked for
-  EXPECT_EQ(0, resident(beside));
+  EXPECT_LE(resident_pages(p, g), 1);  // its mark was looked for
+  EXPECT_EQ(0, resident_pages(p, beside));
   EXPECT_EQ(std::byte{1}, *p.it.address_of(kept));
+  EXPECT_TRUE(p.counts_right());
+}
+
+TEST(grain_pool, a_purge_drops_what_a_huge_page_brought_in_when_the_chunk_was_split_before) {
+  with_huge_pages p(64);
+  const grain g = p.first_run_in_huge_pages(16);
+  if (g == 0) GTEST_SKIP() << "no huge pages here";
+  const grain kept = p.take(16).first, other = p.take(16).first;
+  ASSERT_EQ(g, other + grains_per_chunk / 2);
+  for (const grain t : {kept, other}) *p.it.address_of(t) = std::byte{1};
+  const grain beside = other - 16;
+  ASSERT_TRUE(p.free(beside));
+  if (resident_pages(p, beside) == 0) GTEST_SKIP() << "the kernel had no huge page to give";
+  ASSERT_TRUE(p.pool.give(g, 16));
+  EXPECT_EQ(16 * grain_size, p.purge({.what = which::all}));
+  EXPECT_EQ(page_kind::small_again, p.kind(g));
+  EXPECT_NE(0, resident_pages(p, beside));
+  ASSERT_TRUE(p.pool.give(other, 16));
+  EXPECT_EQ(16 * grain_size, p.purge({.what = which::all}));
+  EXPECT_EQ(0, resident_pages(p, beside));
   EXPECT_TRUE(p.counts_right());
 }
 
