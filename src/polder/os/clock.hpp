@@ -6,6 +6,8 @@
 
 namespace polder::os {
 
+constexpr std::uint32_t coarse_tick_milliseconds = 10;  // at most
+
 inline std::uint64_t coarse_milliseconds() noexcept {
   timespec now;
   ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);

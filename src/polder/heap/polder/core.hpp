@@ -241,7 +241,17 @@ class core {
   bool amid_a_step() const noexcept {
     return purge_from_.load(order::relaxed) != 0 || sweep_from_.load(order::relaxed) != 0;
   }
-  bool has_something_to_give() const noexcept;
+  // What could be given back some time; and `taken`, so that it tells whether anybody was at work.
+  struct givable {
+    std::size_t taken = 0, dirty = 0;   // grains
+    std::size_t cached = 0;             // bytes
+    std::size_t labs = 0, waiting = 0;  // that may hold something; bytes in their inboxes
+    bool is_nothing() const { return dirty == 0 && cached == 0 && labs == 0; }
+    bool operator==(const givable&) const = default;
+  };
+  givable what_is_left_to_give() const noexcept;
+  // Something came since a sweep, by its owner or from others: a hint.
+  static bool may_hold_something(const lab& l) noexcept { return !l.swept.load(order::relaxed) || !l.in.empty(); }
 
   // ---- statistics
   struct waiting_blocks;

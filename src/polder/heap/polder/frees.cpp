@@ -137,6 +137,7 @@ POLDER_NOINLINE void core::post(mem::lab_number owner, mem::block* first, mem::b
   chain strays;
   post_to(owner, first, last, bytes, strays);
   deliver(strays);
+  have_it_tended();
 }
 
 void core::post_to(mem::lab_number owner, mem::block* first, mem::block* last, std::uint32_t bytes,

@@ -10,8 +10,8 @@ namespace polder::heap {
 // Less is not worth a thread.
 constexpr mem::grain worth_tending = 16 * MiB / mem::grain_size;
 
-// Whoever takes memory or gives it back may be the last that comes by for long. A process of one thread gets no other: it
-// could no longer do what the kernel forbids to several, such as unshare(CLONE_NEWUSER).
+// Whoever takes memory, gives it back or sends blocks home may be the last that comes by for long. A process of one thread gets
+// no other: it could no longer do what the kernel forbids to several, such as unshare(CLONE_NEWUSER).
 void core::have_it_tended() noexcept {
   if (background_.runs()) [[likely]]
     return;
@@ -21,28 +21,31 @@ void core::have_it_tended() noexcept {
   background_.start([](void* self) { static_cast<core*>(self)->tend(); }, this);
 }
 
-bool core::has_something_to_give() const noexcept {
-  if (grains_.count().dirty != 0 || huge_.cached_bytes() != 0) return true;
+// What lies in a LAB whose owner is inside is counted too: it may sleep before anybody looks again.
+core::givable core::what_is_left_to_give() const noexcept {
+  const mem::grain_pool::counts c = grains_.count();
+  givable all{.taken = c.taken, .dirty = c.dirty, .cached = huge_.cached_bytes()};
   for (mem::lab_number n = 1; n <= labs_made(); ++n) {
     const lab& l = lab_at(n);
-    if (l.door.owner_is_outside() && !l.swept.load(order::relaxed)) return true;
+    if (!may_hold_something(l)) continue;
+    ++all.labs;
+    all.waiting += l.in_bytes.load(order::relaxed);
   }
-  return false;
+  return all;
 }
 
-// The background thread's. It ends when all has been given, or nothing more could be for some time: what is locked in memory
-// cannot.
+// The background thread's. It ends when all has been given, or when for some time nobody has done anything and nothing more could
+// be given: what is locked in memory cannot. Only what is done between its last look and its end may be left to the next who comes.
 void core::tend() noexcept {
   constexpr unsigned in_vain = 8;
-  std::size_t before = 0;
+  givable before;
   for (unsigned idle = 0; idle != in_vain; ++idle) {
     const bool unfinished = amid_a_step();
-    os::background_thread::sleep(unfinished ? 5 : options_.decay_ms / 2 + 2);
+    os::background_thread::sleep(unfinished ? 5 : options_.decay_ms / 2 + 1 + os::coarse_tick_milliseconds);
     if (!os::background_thread::shares_rights()) return;
     decay();
-    if (!has_something_to_give()) return;
-    const mem::grain_pool::counts c = grains_.count();
-    const std::size_t now = (c.taken + c.dirty) * mem::grain_size + huge_.cached_bytes();
+    const givable now = what_is_left_to_give();
+    if (now.is_nothing()) return;
     if (now != std::exchange(before, now) || unfinished) idle = 0;
   }
 }
@@ -82,8 +85,7 @@ void core::decay() noexcept {
     lab& l = lab_at(++n);
     if (sweep_left(l)) spent += a_sweep;
     if (!l.door.owner_is_outside() || step - l.seen.load(order::relaxed) < 2) continue;
-    const bool nothing_in_it = l.swept.load(order::relaxed) && l.in.empty();
-    const bool due = !nothing_in_it || is_orphaned(l);
+    const bool due = may_hold_something(l) || is_orphaned(l);
     spent += due && sweep_idle(l) ? a_sweep : a_look;
   }
   sweep_from_.store(n < made ? n : 0, order::relaxed);

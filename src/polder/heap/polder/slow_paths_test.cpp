@@ -2,9 +2,11 @@
 // test/misuse's; that nothing but abort() ends them is tested here, where coverage is counted.
 #include <gtest/gtest.h>
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <chrono>
@@ -18,6 +20,7 @@
 
 #include <polder/heap/polder/served_test.hpp>
 #include <polder/os/forked_test.hpp>
+#include <polder/os/heavy_fence.hpp>
 #include <polder/os/lacks_test.hpp>
 
 namespace polder::heap {
@@ -253,6 +256,56 @@ TEST(background, gives_back_what_was_freed_before_everybody_slept_and_ends) {
     if (h.heap.read_modes().background_error != 0) GTEST_SKIP() << "no thread of the heap's own here";
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+}
+
+// Less than anybody claims a sleeping thread's LAB for, freed by one who never allocates.
+TEST(background, comes_back_for_what_is_sent_to_who_sleeps_after_it_ended) {
+  if (!os::register_heavy_fence()) GTEST_SKIP() << "no membarrier here";
+  const std::size_t before = threads();
+  served h({.arena_size = GiB, .decay_ms = 20});
+  const auto until = [](auto f) {
+    while (!f()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
+  std::vector<void*> held;
+  std::atomic<bool> all_made = false, go_on = false;
+  std::thread sleeper = h.thread([&] {
+    for (int i = 0; i != 32 * 1024; ++i) held.push_back(h.allocate(KiB));
+    all_made.store(true);
+    go_on.wait(false);
+  });
+  until([&] { return all_made.load(); });
+  h.in_a_thread([&] { h.allocate(16); });
+  const bool comes_at_all = h.heap.read_modes().background_error == 0;
+  if (comes_at_all) {
+    until([&] { return threads() == before + 1; });
+    for (int i = 0; i != 128; ++i) h.free(held[std::size_t(i)]);
+    EXPECT_NE(0u, h.now().waiting);
+    until([&] { return h.now().waiting == 0; });
+  }
+  go_on.store(true);
+  go_on.notify_all();
+  sleeper.join();
+  if (!comes_at_all) GTEST_SKIP() << "no thread of the heap's own here";
+}
+
+// Memory that cannot be given back keeps the thread there for a while, in vain. What is freed near the end of that while, and leaves
+// as much of the heap with no user as was in use, is not taken for nothing new.
+TEST(background, does_not_end_on_what_was_freed_a_moment_ago) {
+  served h({.arena_size = GiB, .decay_ms = 20});
+  h.allocate(16);
+  h.in_a_thread([&] { h.allocate(16); });
+  std::vector<void*> held;
+  for (int i = 0; i != 32; ++i) held.push_back(std::memset(h.allocate(MiB), 1, MiB));
+  if (::mlock(held[0], MiB) != 0) GTEST_SKIP() << "no memory may be locked here";
+  h.free(held[0]);
+  const auto of_a_step = std::chrono::milliseconds(20);
+  for (int i = 0; i != 12; ++i) {
+    if (h.heap.read_modes().background_error != 0) GTEST_SKIP() << "no thread of the heap's own here";
+    std::this_thread::sleep_for(i * of_a_step);
+    h.free(held[std::size_t(2 * i + 2)]);
+    while (h.now().cached > MiB) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(0, ::munlock(held[0], MiB));
 }
 
 }  // namespace
