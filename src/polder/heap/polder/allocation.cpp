@@ -75,6 +75,7 @@ bool core::extend(lab& l, mem::span& s) noexcept {
   const std::uint32_t left = (s.usable - s.bumped) / size;
   if (n < s.at_once) n = s.at_once;
   if (n > left) n = left;
+  l.handed_out += n * size;
   const mem::secret secret = l.secret;
   auto* b = reinterpret_cast<mem::block*>(start);
   std::byte* const last = start + (n - 1) * size;
@@ -137,11 +138,18 @@ void* core::refill_at_random(lab& l, unsigned c) noexcept {
   return find_block<&core::extend_at_random>(l, c, nullptr);
 }
 
+// Whether the next span of class c will be filled, as far as one can tell: who has some of a class has filled them; and so has who
+// has several, of whatever classes, with little in them that was never handed out.
+static bool will_fill(const lab& l, unsigned c) noexcept {
+  constexpr unsigned several = 8;
+  constexpr std::uint64_t enough = mem::grain_size / 8 * 5;
+  return l.owned_of[c] > 1 || (l.owned_count >= several && l.handed_out >= l.owned_count * enough);
+}
+
 // A span of class c on a grain from the pool. Null: there is no memory, or there are partial spans of the class by now.
 mem::span* core::open_span(lab& l, unsigned c) noexcept {
   relieve(l, mem::grain_size);
-  // Who has some of a class has filled them, and will fill this one.
-  const auto density = l.owned_of[c] > 1 ? mem::grain_pool::density::dense : mem::grain_pool::density::sparse;
+  const auto density = will_fill(l, c) ? mem::grain_pool::density::dense : mem::grain_pool::density::sparse;
   mem::grain_pool::run r;
   for (unsigned tries = 0;; ++tries) {
     if (l.partial[c].first != 0) return nullptr;
@@ -239,6 +247,7 @@ void core::own(lab& l, mem::span& s) noexcept {
   if (l.owned) arena_.spans()[l.owned].prev_owned = number_of(s);
   l.owned = number_of(s);
   ++l.owned_count;
+  l.handed_out += s.bumped;
   ++l.owned_of[s.cls];
 }
 
@@ -246,6 +255,7 @@ void core::disown(lab& l, mem::span& s) noexcept {
   (s.prev_owned ? arena_.spans()[s.prev_owned].next_owned : l.owned) = s.next_owned;
   if (s.next_owned) arena_.spans()[s.next_owned].prev_owned = s.prev_owned;
   --l.owned_count;
+  l.handed_out -= s.bumped;
   --l.owned_of[s.cls];
 }
 

@@ -75,6 +75,7 @@ bool core::extend_at_random(lab& l, mem::span& s) noexcept {
     s.free = b;
   }
   s.bumped += n * size;
+  l.handed_out += n * size;
   s.handed = mem::scaled(s.multiplier, s.bumped);
   return true;
 }

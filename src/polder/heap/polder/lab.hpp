@@ -62,6 +62,7 @@ struct alignas(false_sharing_range) lab {
   mem::grain owned;                        // first in the list of all spans
   std::uint32_t owned_count;
   std::uint32_t owned_of[classes::count + 1];  // of them, by class
+  std::uint64_t handed_out;                    // bytes of them in blocks that were outside at least once
   mem::chunk_number hint;                      // where it took or gave grains last
   mem::site site;               // of the thread for which it was made; all of the LAB's threads are of it
   atomic<std::uint32_t> seen;   // decay step at the last slow path; others read it as a hint

@@ -403,34 +403,72 @@ bool kernel_gives_huge_pages() {
   return gives;
 }
 
-TEST(options_of_the_heap, huge_pages_are_for_who_has_filled_spans_of_the_class) {
-  options o = served::usual;
-  o.populate = false;
-  served h(o);
-  if (h.heap.read_modes().huge_pages != huge_page_mode::large || !kernel_gives_huge_pages())
-    GTEST_SKIP() << "no huge pages here";
-  const auto touched = [&](std::size_t n) {
-    auto* const p = static_cast<std::byte*>(h.allocate(n));
+// Small pages are touched one by one, and of so many threads a heap of 24 MiB is not large.
+struct with_huge_pages_for_some : served {
+  static constexpr options asked = [] {
+    options o = usual;
+    o.populate = false;
+    return o;
+  }();
+  with_huge_pages_for_some() : served(asked) {}
+
+  bool possible() { return heap.read_modes().huge_pages == huge_page_mode::large && kernel_gives_huge_pages(); }
+
+  // In the last of some threads that all have a block.
+  void among(int others, const std::function<void()>& f) {
+    touched(240);
+    if (others == 0) return f();
+    thread([&] { among(others - 1, f); }).join();
+  }
+  const std::byte* touched(std::size_t n) {
+    auto* const p = static_cast<std::byte*>(allocate(n));
     *p = std::byte{1};
     return p;
-  };
-  const auto last_page = [](const std::byte* p) {
-    return at_address(align_down(address(p), mem::grain_size)) + mem::grain_size - os::page_size();
-  };
-  const std::function<void(int)> among = [&](int others) {
-    const std::byte* last = touched(240);
-    if (others != 0) return h.thread([&] { among(others - 1); }).join();
-    for (std::size_t had = 0; had < 24 * MiB; had += 240) last = touched(240);
+  }
+  // Whether the end of its span was there with its first block, or what was touched before.
+  static bool is_in_huge_page(const std::byte* p) {
+    return resident(at_address(align_down(address(p), mem::grain_size)) + mem::grain_size - os::page_size());
+  }
+};
+
+TEST(options_of_the_heap, huge_pages_are_for_who_has_filled_spans_of_the_class) {
+  with_huge_pages_for_some h;
+  if (!h.possible()) GTEST_SKIP() << "no huge pages here";
+  h.among(10, [&] {
+    const std::byte* last = nullptr;
+    for (std::size_t had = 0; had < 24 * MiB; had += 240) last = h.touched(240);
     bool any = false;  // it may be out of them now and then
     for (int spans = 0; spans != 16; ++spans) {
       const mem::grain before = h.grain_of(last);
-      while (h.grain_of(last) == before) last = touched(240);
-      any |= resident(last_page(last));
+      while (h.grain_of(last) == before) last = h.touched(240);
+      any |= h.is_in_huge_page(last);
     }
     EXPECT_TRUE(any);
-    EXPECT_FALSE(resident(last_page(touched(1000))));
-  };
-  among(10);  // with so many a heap of 24 MiB is not large
+    h.in_a_thread([&] { EXPECT_FALSE(h.is_in_huge_page(h.touched(240))); });
+  });
+}
+
+TEST(options_of_the_heap, huge_pages_are_for_who_has_filled_spans_of_other_classes) {
+  constexpr unsigned first = 10, many = 24;  // classes
+  with_huge_pages_for_some h;
+  if (!h.possible()) GTEST_SKIP() << "no huge pages here";
+  h.among(10, [&] {
+    for (int i = 0; i != 24; ++i) h.touched(MiB);
+    unsigned in_huge_pages = 0;
+    for (unsigned c = first; c != first + many; ++c) {
+      const std::size_t size = classes::block_size[c];
+      const bool is_in_one = h.is_in_huge_page(h.touched(size));
+      EXPECT_FALSE(is_in_one && c < first + 4);
+      in_huge_pages += is_in_one;
+      for (std::size_t had = 2 * size; had <= classes::usable_bytes[c]; had += size) h.touched(size);
+    }
+    EXPECT_GT(in_huge_pages, many / 4);
+    // Among spans of which a block or two were handed out the next one is none that will be filled.
+    h.in_a_thread([&] {
+      for (unsigned c = first; c != first + many; ++c)
+        EXPECT_FALSE(h.is_in_huge_page(h.touched(classes::block_size[c])));
+    });
+  });
 }
 
 TEST(options_of_the_heap, a_program_that_needs_large_blocks_alone_gives_memory_back_too) {

@@ -41,6 +41,7 @@ core::census core::validate() const noexcept {
 std::size_t core::validate(const lab& l) const noexcept {
   std::size_t outside = 0;
   unsigned owned = 0, partial = 0, hot = 0;
+  std::uint64_t handed_out = 0;
   std::uint32_t of[classes::count + 1] = {};
   mem::grain before = 0;
   for (mem::grain g = l.owned; g != 0; before = g, g = arena_.spans()[g].next_owned) {
@@ -51,11 +52,12 @@ std::size_t core::validate(const lab& l) const noexcept {
     must(mem::word::is_full(w) == (s.state == mem::span_state::full));
     must((l.hot[s.cls] == &s) == (s.state == mem::span_state::hot));
     ++of[s.cls];
+    handed_out += s.bumped;
     partial += s.state == mem::span_state::partial;
     hot += s.state == mem::span_state::hot;
     outside += validate(l, s);
   }
-  must(owned == l.owned_count);
+  must(owned == l.owned_count && handed_out == l.handed_out);
   for (unsigned c = 0; c <= classes::count; ++c) must(of[c] == l.owned_of[c]);
   for (unsigned c = 1; c <= classes::count; ++c) {
     if (l.hot[c] != &none_) must(hot-- != 0 && l.hot[c]->cls == c);
