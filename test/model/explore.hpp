@@ -38,10 +38,14 @@ inline plan deep(const char* title, rl::iteration_t floor, membarrier_world w = 
   return {.title = title, .how = search::bounded, .floor = floor, .switches = 3, .in_short = 2, .world = w};
 }
 
+inline bool is_full_form() {
+  const char* const full = std::getenv("POLDER_TEST_FULL");
+  return full != nullptr && std::strcmp(full, "1") == 0;
+}
+
 // The plan in this form of the tests.
 inline plan in_this_form(plan p) {
-  const char* const full = std::getenv("POLDER_TEST_FULL");
-  if (p.in_short != 0 && (full == nullptr || std::strcmp(full, "1") != 0)) p.switches = p.in_short;
+  if (p.in_short != 0 && !is_full_form()) p.switches = p.in_short;
   return p;
 }
 
