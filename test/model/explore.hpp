@@ -5,7 +5,8 @@
 //   must_fail   some execution must fail; prints which, and how
 //
 // Searches are deterministic: an execution is known by its number. POLDER_MODEL_TIMES=k explores k times as many random
-// executions (for long runs by hand). POLDER_TEST_FULL=1, which `./polder test --full` sets: all switches of every plan.
+// executions (for long runs by hand). POLDER_TEST_FULL=1, which `./polder test --full` sets: all switches of every plan,
+// and the searches that a model keeps for it (is_full_form).
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

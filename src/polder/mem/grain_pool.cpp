@@ -382,15 +382,15 @@ std::size_t grain_pool::purge_chunk(chunk_number c, const purge_options& o) noex
   const std::uint64_t young = candidates & ~old;
   const page_kind kind = k.kind.load(order::relaxed);
   std::uint64_t beside = 0;
-  if (kind != page_kind::small) {
+  if (kind == page_kind::huge) {
     const std::uint64_t in_use = halves_with(taken);
-    if (kind == page_kind::huge && !o.splits) old &= ~in_use;
+    if (!o.splits) old &= ~in_use;
     // Part of a huge page goes: the kernel must not make it whole again behind our back.
-    else if (kind == page_kind::huge && (old & in_use) != 0) arena_.turn(c, page_kind::small_again);
-    // A huge page brought in what lies beside as well, which nobody has written to. It may still be there when the chunk has long
-    // been split, on account of its other half.
-    beside = halves_with(old) & ~taken & ~dirty;
+    else if ((old & in_use) != 0) arena_.turn(c, page_kind::small_again);
   }
+  // A huge page brought in what lies beside as well, which nobody has written to. It may still be there when the chunk has long
+  // been split, on account of its other half.
+  if (kind != page_kind::small) beside = halves_with(old) & ~taken & ~dirty;
   for_each_run(old | beside, [&](unsigned at, unsigned n) {
     const std::uint64_t mask = ones(at, n);
     if (!k.taken.try_take_at(at, n)) return;  // somebody took part of it: it is in use again
