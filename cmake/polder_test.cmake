@@ -65,8 +65,8 @@ function(polder_test)
   # A backtrace needs lines; the rest of what debuggers know takes a third of the compiler's time.
   target_compile_options(${target} PRIVATE -g1)
   if(arg_KIND STREQUAL "gtest")
-    # Half the compiler's time of -O3. What is built to be shipped is tested as it ships, by the programs.
-    target_compile_options(${target} PRIVATE -O1)
+    # What is built to be shipped is tested as it ships, by the programs.
+    target_compile_options(${target} PRIVATE ${POLDER_TEST_OPTIMISATION})
     polder_link_gtest(${target})
     # Its headers take a quarter of the compiler's time.
     list(LENGTH arg_SOURCES sources)

@@ -5,8 +5,8 @@
 //   must_fail   some execution must fail; prints which, and how
 //
 // Searches are deterministic: an execution is known by its number. POLDER_MODEL_TIMES=k explores k times as many random
-// executions (for long runs by hand). POLDER_TEST_FULL=1, which `./polder test --full` sets: all switches of every plan,
-// and the searches that a model keeps for it (is_full_form).
+// executions (for long runs by hand). POLDER_TEST_FULL=1, which `./polder test --full` sets: all random executions of every
+// plan instead of half of them, all its switches, and the searches that a model keeps for it (is_full_form).
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -46,7 +46,9 @@ inline bool is_full_form() {
 
 // The plan in this form of the tests.
 inline plan in_this_form(plan p) {
-  if (p.in_short != 0 && !is_full_form()) p.switches = p.in_short;
+  if (is_full_form()) return p;
+  if (p.in_short != 0) p.switches = p.in_short;
+  if (p.how == search::random) p.executions = (p.executions + 1) / 2, p.floor /= 2;
   return p;
 }
 

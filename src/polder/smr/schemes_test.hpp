@@ -8,6 +8,12 @@
 
 namespace polder::smr {
 
+#ifdef POLDER_FEW_TYPES
+using tested = families;
+#else
+using tested = all;
+#endif
+
 template <class List>
 struct tests_of;
 template <class... R>

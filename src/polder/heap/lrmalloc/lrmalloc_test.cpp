@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <polder/base/sanitizers.hpp>
+#include <polder/base/some_types_test.hpp>
 #include <polder/heap/hosted_test.hpp>
 #include <polder/os/forked_test.hpp>
 
@@ -23,7 +24,7 @@ using lrmalloc::superblock_size;
 
 template <class Heap>
 struct lrmalloc_heaps : testing::Test {};
-using sheets = testing::Types<hosted<lrmalloc_sheet>, hosted<lrmalloc_radix_sheet>, hosted<lrmalloc_recycle_sheet>>;
+using sheets = some_types<hosted<lrmalloc_sheet>, hosted<lrmalloc_radix_sheet>, hosted<lrmalloc_recycle_sheet>>;
 TYPED_TEST_SUITE(lrmalloc_heaps, sheets);
 
 auto counted(auto& h) { return h.front().superblocks().count(); }

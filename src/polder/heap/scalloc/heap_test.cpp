@@ -1,4 +1,5 @@
 // scalloc from inside: what its spans, LABs and pool do, step by step.
+#include <polder/base/some_types_test.hpp>
 #include <polder/heap/hosted_test.hpp>
 #include <polder/heap/scalloc/sheets.hpp>
 
@@ -599,8 +600,8 @@ TEST_F(scalloc_variants, reclaimed_in_allocation) {
 
 template <class Sheet>
 struct scalloc_stress : spacious {};
-using sheets = testing::Types<scalloc_sheet, scalloc_no_madvise_sheet, scalloc_no_virtual_spans_sheet,
-                              scalloc_no_span_pool_sheet, scalloc_reclaim_in_allocation_sheet>;
+using sheets = some_types<scalloc_sheet, scalloc_no_madvise_sheet, scalloc_no_virtual_spans_sheet,
+                          scalloc_no_span_pool_sheet, scalloc_reclaim_in_allocation_sheet>;
 TYPED_TEST_SUITE(scalloc_stress, sheets);
 
 TYPED_TEST(scalloc_stress, threads_that_hand_blocks_around_and_end) {

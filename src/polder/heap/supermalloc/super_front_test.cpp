@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include <polder/base/some_types_test.hpp>
 #include <polder/heap/supermalloc/imagined_test.hpp>
 #include <polder/os/forked_test.hpp>
 
@@ -14,8 +15,8 @@ namespace {
 
 template <class Sheet>
 struct super_heaps : testing::Test {};
-using all_sheets = testing::Types<supermalloc_sheet, super1_sheet, super2_sheet, super3_sheet, super4_sheet,
-                                  super_socket_sheet, super_prefill_sheet>;
+using all_sheets = some_types<supermalloc_sheet, super1_sheet, super2_sheet, super3_sheet, super4_sheet,
+                              super_socket_sheet, super_prefill_sheet>;
 TYPED_TEST_SUITE(super_heaps, all_sheets);
 
 TYPED_TEST(super_heaps, blocks_of_all_sizes_do_not_overlap) {
