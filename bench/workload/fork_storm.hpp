@@ -20,7 +20,7 @@ struct fork_storm {
   };
   static constexpr preset presets[] = {
       {"bare", "children that do nothing: the fork itself", "child=0 forks=400"},
-      {"quick", "shorter", "forks=30"},
+      {"quick", "shorter", "forks=60"},
       {"smoke", "for tests", "forks=10 slots=100 between=300 child=200"},
   };
   static constexpr workload_info info{

@@ -20,7 +20,7 @@ struct fragmentation {
   static constexpr preset presets[] = {
       {"minutes", "two minutes", "seconds=120 live=128M"},
       {"hour", "an hour", "seconds=3600 live=256M"},
-      {"quick", "shorter", "live=6M"},
+      {"quick", "shorter", "live=6M drifts=4"},
       {"smoke", "for tests", "live=256K octaves=4 pinned=20"},
   };
   static constexpr workload_info info{

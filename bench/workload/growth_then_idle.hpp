@@ -19,7 +19,7 @@ struct growth_then_idle {
   static constexpr preset presets[] = {
       {"remnants", "two blocks in a hundred stay, all over the memory", "keep=2"},
       {"patient", "long enough for every decay there is", "cycles=1 idle=12000"},
-      {"quick", "shorter", "blocks=200000 cycles=1 idle=100"},
+      {"quick", "shorter", "blocks=200000 cycles=4 idle=100"},
       {"smoke", "for tests", "blocks=3000 cycles=2 keep=5 idle=5"},
   };
   static constexpr workload_info info{

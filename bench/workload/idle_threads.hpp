@@ -20,7 +20,7 @@ struct idle_threads {
   };
   static constexpr preset presets[] = {
       {"holders", "one block in ten is held", "hold=10"},
-      {"quick", "shorter", "idle=300 replacements=300000"},
+      {"quick", "shorter", "idle=300 replacements=600000"},
       {"smoke", "for tests", "idle=10 hold=20 slots=50 replacements=2000"},
   };
   static constexpr workload_info info{

@@ -20,7 +20,7 @@ struct lock_free_producer_consumer {
       {"michael-fig8g-scaled", "Michael, figure 8g, a fixed number of tasks", "work=750 tasks=1200000"},
       {"michael-fig8h", "Michael, figure 8h: work 1000, 30 s", "work=1000 seconds=30"},
       {"michael-fig8h-scaled", "Michael, figure 8h, a fixed number of tasks", "work=1000 tasks=1000000"},
-      {"quick", "Michael, figure 8f, much shorter", "work=500 tasks=200000"},
+      {"quick", "Michael, figure 8f, much shorter", "work=500 tasks=400000"},
       {"smoke", "for tests", "tasks=2000 database=1000 queue=50 work=50"},
   };
   static constexpr workload_info info{

@@ -22,8 +22,8 @@ struct message_passing {
       {"fan-in", "many allocate, one frees", "roles=one_frees"},
       {"drained", "each burst is freed before the next: as much about the scheduler as about the heap",
        "drained=yes"},
-      {"quick", "a twelfth", "messages=500000"},
-      {"quick-fan-in", "a twelfth", "roles=one_frees messages=500000"},
+      {"quick", "a quarter", "messages=1500000"},
+      {"quick-fan-in", "a quarter", "roles=one_frees messages=1500000"},
       {"smoke", "for tests", "messages=5000 burst=100 capacity=64 drained=yes"},
       {"smoke-fan-in", "for tests", "roles=one_frees messages=5000 burst=100 capacity=64"},
   };

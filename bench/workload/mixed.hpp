@@ -19,7 +19,7 @@ struct mixed {
   static constexpr preset presets[] = {
       {"local", "nothing is freed by another thread", "remote=0"},
       {"remote", "half of all is freed by another thread", "remote=50"},
-      {"quick", "shorter", "allocations=300000"},
+      {"quick", "shorter", "allocations=1000000"},
       {"smoke", "for tests", "allocations=6000 medium=50 long=200 remote=30"},
   };
   static constexpr workload_info info{

@@ -47,7 +47,7 @@ struct object_sizes {
        "low=20 high=20 cycles=30 floor=0 cap=32M"},
       {"small", "16 bytes to 4 KB", "low=4 high=10 floor=4M cap=4M cycles=30"},
       {"large", "64 KB to 4 MB", "low=16 high=20 floor=16M cap=16M touch=pages"},
-      {"quick", "the defaults, shorter", "cycles=20"},
+      {"quick", "the defaults, shorter", "cycles=30"},
       {"smoke", "for tests", "cycles=2 floor=16K cap=1M"},
   };
   static constexpr workload_info info{

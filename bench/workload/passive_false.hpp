@@ -20,7 +20,7 @@ struct passive_false {
       {"michael-fig8d-scaled", "Michael, figure 8d, longer", "size=8 pairs=100000 held=1 writes=1000 handed=1"},
       {"hoard", "the parameters that Hoard's authors suggest: 100 blocks of 8 bytes, a million writes to each byte",
        "size=8 pairs=100 held=1 writes=1000000 handed=1"},
-      {"quick", "the defaults, shorter", "pairs=15000"},
+      {"quick", "the defaults, shorter", "pairs=30000"},
       {"smoke", "for tests", "pairs=300 writes=20 handed=40"},
   };
   static constexpr workload_info info{

@@ -18,7 +18,7 @@ struct realloc_growth {
       {"gigabyte", "4 bytes to 1 GB by doubling, one buffer", "shape=double double_to=1G buffers=1 repeats=1"},
       {"gigabyte-by-half", "4 bytes to 1 GB, by half of its size each time, one buffer",
        "shape=double factor=150 double_to=1G buffers=1 repeats=1"},
-      {"quick", "shorter", "double_to=8M step_to=128K repeats=1"},
+      {"quick", "shorter", "double_to=8M step_to=128K repeats=8"},
       {"steps", "small steps only, to 2 MB", "shape=steps step_to=2M repeats=3"},
       {"smoke", "for tests", "double_to=256K step_to=8K repeats=2"},
   };

@@ -32,7 +32,7 @@ struct spatial_locality {
       {"scalloc-fig11-compact", "the baseline of figure 11 at 60 % lists", "lists=60 min=16 max=32 memory=compact"},
       {"scalloc-fig11-compact-lists", "the baseline of figure 11 at 100 % lists",
        "lists=100 min=16 max=32 memory=compact"},
-      {"quick", "figure 11 at 60 % lists, shorter", "lists=60 min=16 max=32 cycles=80"},
+      {"quick", "figure 11 at 60 % lists, shorter", "lists=60 min=16 max=32 cycles=120"},
       {"smoke", "for tests", "nodes=50 collections=10 renewed=3 cycles=10 passes=1"},
       {"smoke-compact", "for tests", "nodes=20 collections=40 renewed=20 cycles=10 passes=1 memory=compact"},
   };

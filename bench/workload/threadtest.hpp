@@ -26,7 +26,7 @@ struct threadtest {
        "size=16 blocks=100000 each=thread rounds=100"},
       {"work", "64 bytes, with local work between the calls, an option of the original",
        "size=64 rounds=100 work=100"},
-      {"quick", "scalloc, figure 6, much shorter", "size=64 blocks=100000 each=together rounds=60"},
+      {"quick", "scalloc, figure 6, much shorter", "size=64 blocks=100000 each=together rounds=120"},
       {"smoke", "for tests", "blocks=2000 rounds=3 work=3"},
   };
   static constexpr workload_info info{
