@@ -1,5 +1,9 @@
-"""Runs programs on heaps with one planted fault each. Every fault must be noticed, or the suite proves nothing."""
+"""Runs programs on heaps with one planted fault each. Every fault must be noticed, or the suite proves nothing.
 
+The short form asks no further program about a fault that one has noticed; the full form asks all.
+"""
+
+import os
 import pathlib
 import subprocess
 import sys
@@ -11,14 +15,17 @@ PROGRAMS = "lua perl git ruby".split()
 def main(libraries, programs):
     noticed, ran = {library: [] for library in libraries}, set()
     for program in programs:
+        asked = [library for library in libraries if os.environ.get("POLDER_TEST_FULL") == "1" or not noticed[library]]
+        if not asked:
+            break
         script = pathlib.Path(__file__).resolve().parents[1] / f"{program}.py"
         # All at once: the system's malloc runs it once for all of them.
-        done = subprocess.run([sys.executable, script, *libraries], capture_output=True, text=True, timeout=3000)
+        done = subprocess.run([sys.executable, script, *asked], capture_output=True, text=True, timeout=3000)
         if done.returncode == 77 or "says nothing about a heap" in done.stdout:
             print(done.stdout, end="")
             continue
         ran.add(program)
-        for library in libraries:
+        for library in asked:
             if f"\n  {pathlib.Path(library).name}: FAILED" in done.stdout:
                 noticed[library].append(program)
     for library, by in noticed.items():
