@@ -9,11 +9,11 @@
 // plan instead of half of them, all its switches, and the searches that a model keeps for it (is_full_form).
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 
 #include <polder/sync/atomic.hpp>
 
+#include "../full_form.hpp"
 #include "explorer.hpp"
 
 namespace polder::model {
@@ -37,11 +37,6 @@ struct plan {
 // Every execution with three preemptions, which takes minutes; in the short form with two.
 inline plan deep(const char* title, rl::iteration_t floor, membarrier_world w = membarrier_world::paired) {
   return {.title = title, .how = search::bounded, .floor = floor, .switches = 3, .in_short = 2, .world = w};
-}
-
-inline bool is_full_form() {
-  const char* const full = std::getenv("POLDER_TEST_FULL");
-  return full != nullptr && std::strcmp(full, "1") == 0;
 }
 
 // The plan in this form of the tests.

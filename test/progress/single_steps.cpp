@@ -32,6 +32,7 @@
 #include <string>
 #include <vector>
 
+#include "../full_form.hpp"
 #include "../probe/expect.hpp"
 #include "../probe/resident.hpp"
 #include "measured.hpp"
@@ -413,8 +414,7 @@ finding& about(std::vector<finding>& all, const char* operation) {
 
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "", which = argc > 2 ? argv[2] : "all";
-  const char* const full = std::getenv("POLDER_TEST_FULL");
-  const bool thirds = which == "some" && (full == nullptr || std::strcmp(full, "1") != 0);
+  const bool thirds = which == "some" && !is_full_form();
   std::vector<script> all = scripts();
   if (which != "within")
     for (script& s : scripts_between_threads()) all.push_back(std::move(s));

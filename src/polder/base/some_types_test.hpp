@@ -1,6 +1,6 @@
 #pragma once
 // some_types — of the types over which a suite is asked, those that a build has: all of them, or every third and the first where
-// the compiler takes seconds for each (POLDER_FEW_TYPES: sanitizers, in the short form of the tests).
+// the compiler takes seconds for each (POLDER_FEW_TYPES: sanitizers in the short form of the tests, and coverage).
 #include <gtest/gtest.h>
 
 #include <cstddef>

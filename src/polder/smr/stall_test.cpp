@@ -1,4 +1,5 @@
-// Who keeps others from reclaiming is told by name, under every scheme of the registry (sanitizers: one of each algorithm), and nobody else is.
+// Who keeps others from reclaiming is told by name, and nobody else is: under every scheme of the registry (sanitizers: one
+// of each algorithm).
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/wait.h>
