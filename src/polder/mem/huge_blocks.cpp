@@ -33,19 +33,81 @@ std::size_t huge_blocks::usable(std::uint32_t number) const noexcept {
   return r.bytes.get() - (r.user.load(order::relaxed) - address(r.base.get()));
 }
 
+// The mapping that a slot of the cache was seen to hold: ours now, unless somebody was there first.
+bool huge_blocks::uncache(atomic<std::uint64_t>& slot, std::uint64_t v) noexcept {
+  if (!slot.cas(v, 0, order::acquire, order::relaxed)) return false;  // sync: huge-cache
+  cached_.fetch_sub(cached::pages(v) * page_, order::relaxed);
+  return true;
+}
+
+bool huge_blocks::uncache(std::uint32_t number) noexcept {
+  for (auto& slot : cache_) {
+    const std::uint64_t v = slot.load(order::relaxed);
+    if (v != 0 && cached::number(v) == number) return uncache(slot, v);
+  }
+  return false;
+}
+
 // A cached mapping of at least `bytes` and not much more; its number, now ours.
 std::uint32_t huge_blocks::take_cached(std::size_t bytes) noexcept {
   const std::size_t least = bytes / page_;
   const std::size_t most = least + least / 4;
   for (auto& slot : cache_) {
-    std::uint64_t v = slot.load(order::relaxed);
+    const std::uint64_t v = slot.load(order::relaxed);
     if (v == 0 || cached::pages(v) < least || cached::pages(v) > most) continue;
-    if (slot.cas(v, 0, order::acquire, order::relaxed)) {  // sync: huge-cache
-      cached_.fetch_sub(cached::pages(v) * page_, order::relaxed);
-      return cached::number(v);
-    }
+    if (uncache(slot, v)) return cached::number(v);
   }
   return 0;
+}
+
+// So many bytes of the longest cached mapping, for a block that grows: the rest stays in the cache, and the block will have it
+// where it lies, page by page as it was left, if it is still there by then.
+std::uint32_t huge_blocks::take_front(std::size_t bytes) noexcept {
+  atomic<std::uint64_t>* longest = nullptr;
+  std::uint64_t found = 0;
+  for (auto& slot : cache_) {
+    const std::uint64_t v = slot.load(order::relaxed);
+    if (cached::pages(v) * page_ < bytes || cached::pages(v) <= cached::pages(found)) continue;
+    longest = &slot;
+    found = v;
+  }
+  if (!longest || !uncache(*longest, found)) return 0;
+  record& r = records_.at(cached::number(found));
+  const std::size_t rest = r.bytes.get() - bytes;
+  if (const std::uint32_t number = rest >= shortest ? new_number() : 0; number != 0) {
+    record& behind = records_.at(number);
+    behind.base.set(r.base.get() + bytes);
+    behind.bytes.set(rest);
+    behind.rest.set(r.rest.get());
+    r.bytes.set(bytes);
+    r.rest.set(number);
+    keep_or_unmap(number);
+  }
+  return cached::number(found);
+}
+
+// Mapping `number` gets back what was cut off behind it, until it has `wanted` bytes, as far as that is still in the cache.
+void huge_blocks::rejoin(std::uint32_t number, std::size_t wanted) noexcept {
+  record& r = records_.at(number);
+  while (r.rest.get() != 0 && r.bytes.get() < wanted) {
+    const std::uint32_t rest = r.rest.get();
+    if (!uncache(rest)) return;
+    record& behind = records_.at(rest);
+    const std::size_t missing = wanted - r.bytes.get();
+    if (behind.base.get() != r.base.get() + r.bytes.get()) {  // another mapping has that number by now
+      r.rest.set(0);
+      keep_or_unmap(rest);
+    } else if (behind.bytes.get() >= missing && behind.bytes.get() - missing >= shortest) {
+      behind.base.set(behind.base.get() + missing);
+      behind.bytes.set(behind.bytes.get() - missing);
+      r.bytes.set(wanted);
+      keep_or_unmap(rest);
+    } else {
+      r.bytes.set(r.bytes.get() + behind.bytes.get());
+      r.rest.set(behind.rest.get());
+      retire_number(rest);
+    }
+  }
 }
 
 // So that whole huge pages can be had, and move. Null: not to be had, or the ends could not be given back.
@@ -77,6 +139,7 @@ huge_blocks::block_info huge_blocks::take(std::size_t n, std::size_t alignment, 
   if (grows && !budget_.is_short(more)) bytes = more;
   bool zero = false;
   std::uint32_t number = take_cached(bytes);
+  if (number == 0 && grows) number = take_front(bytes);
   if (number == 0 && !stuck_.empty()) number = take_stuck(bytes);
   if (number == 0) {
     if (!make_room(bytes)) return {};
@@ -87,6 +150,7 @@ huge_blocks::block_info huge_blocks::take(std::size_t n, std::size_t alignment, 
     if (!base) return budget_.give(bytes), retire_number(number), block_info{};
     records_.at(number).base.set(base);
     records_.at(number).bytes.set(bytes);
+    records_.at(number).rest.set(0);
     zero = true;
     os::probe::huge_map(base, bytes);
   }
@@ -157,19 +221,25 @@ bool huge_blocks::give(std::uint32_t number, const void* p) noexcept {
   std::uintptr_t user = address(p);
   if (!r.user.cas(user, 0, order::acq_rel, order::relaxed)) return false;  // sync: huge-user
   map_.store(address(p), 0);
-  const std::size_t bytes = r.bytes.get();
-  live_.fetch_sub(bytes, order::relaxed);
+  live_.fetch_sub(r.bytes.get(), order::relaxed);
+  rejoin(number, SIZE_MAX);
+  keep_or_unmap(number);
+  return true;
+}
+
+// A mapping that nobody uses goes to the cache where that has room.
+void huge_blocks::keep_or_unmap(std::uint32_t number) noexcept {
+  const std::size_t bytes = records_.at(number).bytes.get();
   const std::size_t cached_before = cached_.fetch_add(bytes, order::relaxed);
   if (cached_before + bytes <= cache_bytes && !budget_.is_short())
     for (auto& slot : cache_) {
       std::uint64_t none = 0;
       if (slot.load(order::relaxed) != 0) continue;
       const std::uint64_t entry = cached::make(number, bytes / page_);
-      if (slot.cas(none, entry, order::release, order::relaxed)) return true;  // sync: huge-cache
+      if (slot.cas(none, entry, order::release, order::relaxed)) return;  // sync: huge-cache
     }
   cached_.fetch_sub(bytes, order::relaxed);
   unmap(number);
-  return true;
 }
 
 // What a block that grows to `bytes` gets, for it will grow again: an eighth more, which costs address space until it is touched.
@@ -200,6 +270,7 @@ std::byte* huge_blocks::move(std::uint32_t number, std::uintptr_t user, std::siz
     return nullptr;
   }
   r.base.set(base);
+  r.rest.set(0);
   r.user.store(address(base) + before, order::release);  // sync: huge-user
   return base;
 }
@@ -211,9 +282,14 @@ std::byte* huge_blocks::resize(std::uint32_t number, const void* p, std::size_t 
   if (n < shortest) n = shortest;
   if (n > PTRDIFF_MAX - before - page_) return nullptr;
   const std::size_t exact = align_up(n + before, page_);
+  if (const std::size_t has = r.bytes.get(); exact > has) {
+    rejoin(number, roomy(exact));
+    count_live(r.bytes.get() - has);
+  }
   const std::size_t old = r.bytes.get();
-  // What fits and fills most of the mapping stays as it is: a block that grew has room to grow on.
-  if (exact <= old && exact > old - old / 4) return r.asked.set(asked), at_address(address(p));
+  // What grows within its mapping, or still fills most of it, stays as it is: a block that grew has room to grow on.
+  if (exact <= old && (asked >= r.asked.get() || exact > old - old / 4))
+    return r.asked.set(asked), at_address(address(p));
   std::byte* base = r.base.get();
   const bool in_huge_pages = huge_pages_ && exact >= worth_huge_pages;
   budgeted_length held(budget_, old);
@@ -247,9 +323,8 @@ std::size_t huge_blocks::purge(bool all) noexcept {
       slot.cas(v, v | cached::aged_bit, order::relaxed, order::relaxed);
       continue;
     }
-    if (!slot.cas(v, 0, order::acquire, order::relaxed)) continue;  // sync: huge-cache
+    if (!uncache(slot, v)) continue;
     bytes += cached::pages(v) * page_;
-    cached_.fetch_sub(cached::pages(v) * page_, order::relaxed);
     unmap(cached::number(v));
   }
   return bytes;

@@ -6,6 +6,10 @@
 //   progress   lock-free, but for the system calls themselves
 //   in malloc  yes
 //   invariant  a number is in exactly one place: with the block's user, in the cache, or in one of the stacks
+//
+// A block that grows has the front of the longest cached mapping. What was cut off behind stays in the cache, ages there like
+// all else, and may go to others; if it is still there when the block has grown so far, it is the block's again, where it
+// lies, without a system call or a page fault, as it is when the block is freed. So fronts and rests do not fray the cache.
 #include <cstddef>
 #include <cstdint>
 
@@ -91,6 +95,7 @@ class huge_blocks {
     plain<std::byte*> base;       // of the mapping: written by whoever holds the number
     plain<std::size_t> bytes;     // of the mapping
     plain<std::size_t> asked;     // by the block's user
+    plain<std::uint32_t> rest;    // had once the number of what was cut off behind; 0: nothing was
     atomic<std::uint32_t> next;   // in a stack of numbers
   };
 
@@ -108,7 +113,12 @@ class huge_blocks {
   void retire_number(std::uint32_t number) noexcept;
   bool publish(std::uint32_t number, std::uintptr_t user) noexcept;
   block_info take(std::size_t n, std::size_t alignment, bool grows) noexcept;
+  bool uncache(atomic<std::uint64_t>& slot, std::uint64_t v) noexcept;
+  bool uncache(std::uint32_t number) noexcept;
+  void keep_or_unmap(std::uint32_t number) noexcept;
   std::uint32_t take_cached(std::size_t bytes) noexcept;
+  std::uint32_t take_front(std::size_t bytes) noexcept;
+  void rejoin(std::uint32_t number, std::size_t wanted) noexcept;
   void* reserve_at_huge_page(std::size_t bytes) noexcept;
   std::byte* map(std::size_t bytes, bool in_huge_pages) noexcept;
   bool make_room(std::size_t bytes) noexcept;

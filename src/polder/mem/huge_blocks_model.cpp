@@ -20,8 +20,11 @@ struct heap {
   std::byte* const directory = reinterpret_cast<std::byte*>(zeroed::make<atomic<void*>>(1));
   radix_map map{root};
   polder::mem::budget all;
-  huge_blocks huge{map, 4096, directory, all};
+  const std::size_t page;
+  huge_blocks huge{map, page, directory, all};
   plain<int> contents[polder::model::kernel::granules + 1];
+
+  explicit heap(std::size_t page_size = 4096) : page(page_size) {}
 
   plain<int>& at(const std::byte* p) { return contents[polder::address(p) >> grain_shift]; }
 
@@ -120,6 +123,31 @@ struct mover : rl::test_suite<mover, 2>, heap {
   void after() { all_back(); }
 };
 
+// Two that grow where a mapping of five granules is in the cache: one has its front, and grows into what was cut off behind,
+// of which the other may have become the user meanwhile, or which may be with the kernel again.
+struct growers : rl::test_suite<growers, 2>, heap {
+  static constexpr std::size_t granule = huge_blocks::shortest;
+  growers() : heap(granule) {}
+
+  void before() {
+    std::byte* const p = huge.take(5 * granule, 16).p;
+    POLDER_MODEL_CHECK(p != nullptr && give(p));
+  }
+  void write(const std::byte* p) {
+    for (std::size_t i = 0; i != huge.usable(huge.find(p)); i += granule) at(p + i).set(at(p + i).get() + 1);
+  }
+  void thread(unsigned self) {
+    std::byte* p = huge.take_to_grow(1).p;
+    if (p == nullptr) return;  // the other has nearly all
+    write(p);
+    if (std::byte* const grown = huge.resize(huge.find(p), p, 3 * granule)) p = grown;
+    write(p);
+    POLDER_MODEL_CHECK(give(p));
+    if (self == 1) huge.purge(true);
+  }
+  void after() { all_back(); }
+};
+
 // The kernel takes nothing back: the mappings are used again.
 struct stuck : rl::test_suite<stuck, 2>, heap {
   void thread(unsigned) {
@@ -147,6 +175,9 @@ int main() {
   ok &= passes<handing_over<false>>({.title = "huge_blocks: handed over", .executions = 5'000});
   ok &= passes<handing_over<true>>({.title = "huge_blocks: moved and handed over", .executions = 5'000});
   ok &= passes<mover>({.title = "huge_blocks: one that moves", .executions = 3'000});
+  ok &= passes<growers>(
+      {.title = "huge_blocks: two that grow from one", .how = search::bounded, .floor = 300, .switches = 1});
+  ok &= passes<growers>({.title = "huge_blocks: two that grow from one", .executions = 3'000});
   ok &= passes<stuck>({.title = "huge_blocks: mappings that stay", .executions = 3'000});
   return ok ? 0 : 1;
 }

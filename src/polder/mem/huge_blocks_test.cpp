@@ -303,6 +303,100 @@ TEST(huge_blocks, a_block_that_is_taken_to_grow_has_no_room_where_a_cap_is_in_th
   EXPECT_NE(nullptr, in_huge_pages.take_to_grow(512 * KiB).p);
 }
 
+// ---- what is cut off a cached mapping -------------------------------------------------------------------------------------
+
+// A heap whose cache holds one mapping of 8 MiB, all of it written to.
+struct with_one_cached : huge {
+  std::byte* const whole = blocks.take(8 * MiB, 16).p;
+  with_one_cached() {
+    std::memset(whole, 7, 8 * MiB);
+    EXPECT_TRUE(free(whole));
+  }
+  std::byte* grown(std::byte* p, std::size_t n) {
+    std::byte* const q = blocks.resize(blocks.find(p), p, n);
+    EXPECT_NE(nullptr, q);
+    EXPECT_EQ(committed.used(), blocks.live_bytes() + blocks.cached_bytes());
+    return q;
+  }
+};
+
+TEST(huge_blocks, a_block_that_grows_has_the_front_of_a_longer_cached_mapping_and_later_the_rest_where_it_lies) {
+  with_one_cached h;
+  const block_info b = h.blocks.take_to_grow(MiB);
+  EXPECT_EQ(h.whole, b.p);
+  EXPECT_FALSE(b.zero);
+  EXPECT_EQ(MiB + MiB / 8, h.usable(b.p));
+  EXPECT_EQ(8 * MiB, h.usable(b.p) + h.blocks.cached_bytes());
+  for (const std::size_t n : {2 * MiB, 3 * MiB, 6 * MiB}) {
+    EXPECT_EQ(b.p, h.grown(b.p, n));
+    EXPECT_EQ(n + n / 8, h.usable(b.p));
+    EXPECT_EQ(8 * MiB, h.blocks.live_bytes() + h.blocks.cached_bytes());
+    EXPECT_EQ(std::byte{7}, b.p[n - 1]);  // the page was there already
+  }
+  EXPECT_EQ(b.p, h.grown(b.p, 8 * MiB));
+  EXPECT_EQ(8 * MiB, h.usable(b.p));
+  EXPECT_EQ(0u, h.blocks.cached_bytes());
+  EXPECT_TRUE(h.free(b.p));
+  EXPECT_EQ(8 * MiB, h.blocks.cached_bytes());
+}
+
+TEST(huge_blocks, what_was_cut_off_is_one_mapping_with_its_front_again_when_that_is_freed) {
+  with_one_cached h;
+  std::byte* const first = h.blocks.take_to_grow(MiB).p;
+  std::byte* const second = h.blocks.take_to_grow(MiB).p;  // of the rest
+  std::byte* const third = h.blocks.take_to_grow(MiB).p;   // of the rest's rest
+  ASSERT_EQ(h.whole, first);
+  ASSERT_EQ(first + MiB + MiB / 8, second);
+  ASSERT_EQ(second + MiB + MiB / 8, third);
+  for (std::byte* p : {second, third, first}) EXPECT_TRUE(h.free(p));
+  EXPECT_EQ(8 * MiB, h.blocks.cached_bytes());
+  EXPECT_EQ(h.whole, h.blocks.take(8 * MiB, 16).p);
+}
+
+TEST(huge_blocks, where_the_rest_has_another_user_a_block_grows_elsewhere) {
+  with_one_cached h;
+  std::byte* p = h.blocks.take_to_grow(MiB).p;
+  std::byte* q = h.blocks.take_to_grow(2 * MiB).p;
+  ASSERT_EQ(h.whole + MiB + MiB / 8, q);
+  std::memset(p, 1, MiB);
+  std::memset(q, 2, 2 * MiB);
+  p = h.grown(p, 4 * MiB);
+  EXPECT_NE(h.whole, p);
+  EXPECT_EQ(q, h.grown(q, 5 * MiB));
+  EXPECT_EQ(std::byte{1}, p[MiB - 1]);
+  EXPECT_EQ(std::byte{2}, q[2 * MiB - 1]);
+  EXPECT_TRUE(h.free(p));
+  EXPECT_TRUE(h.free(q));
+}
+
+TEST(huge_blocks, where_the_rest_went_back_to_the_system_a_block_grows_into_fresh_pages) {
+  with_one_cached h;
+  std::byte* p = h.blocks.take_to_grow(MiB).p;
+  h.blocks.purge(true);
+  EXPECT_FALSE(mapped(h.whole + 4 * MiB));
+  std::byte* const other = h.blocks.take(3 * MiB, 16).p;  // has the number of the rest
+  std::memset(other, 3, 3 * MiB);
+  ASSERT_TRUE(h.free(other));
+  EXPECT_EQ(std::byte{7}, p[MiB - 1]);
+  p = h.grown(p, 6 * MiB);
+  EXPECT_EQ(std::byte{7}, p[MiB - 1]);
+  EXPECT_EQ(std::byte{0}, p[5 * MiB]);
+  EXPECT_EQ(3 * MiB, h.blocks.cached_bytes());
+  EXPECT_TRUE(h.free(p));
+}
+
+TEST(huge_blocks, a_block_grows_within_its_mapping_however_little_of_it_was_asked) {
+  huge h;
+  huge_blocks blocks{h.it.map(), h.it.page(), h.directory(), h.committed, true};
+  std::byte* const ballast = blocks.take(huge_blocks::large_heap, 16).p;
+  std::byte* const p = blocks.take_to_grow(MiB).p;
+  ASSERT_EQ(huge_blocks::huge_page, blocks.usable(blocks.find(p)));
+  EXPECT_EQ(p, blocks.resize(blocks.find(p), p, MiB + MiB / 4));
+  EXPECT_EQ(huge_blocks::huge_page, blocks.usable(blocks.find(p)));
+  for (std::byte* b : {ballast, p}) EXPECT_TRUE(blocks.give(blocks.find(b), b));
+  blocks.purge(true);
+}
+
 // What the kernel does not make readable is mapped as ever.
 TEST(huge_blocks, a_block_can_be_taken_to_grow_where_a_reservation_cannot_be_used) {
   if (const char* why = os::under_sanitizer()) GTEST_SKIP() << why;
@@ -450,7 +544,7 @@ TEST(huge_blocks, threads_that_take_resize_and_give_never_share_an_address) {
         const unsigned dice = unsigned(random() % 10);
         if (blocks.size() < 4 || (dice < 3 && blocks.size() < 12)) {
           const std::size_t n = 2 * MiB + random() % (3 * MiB);
-          const block_info b = h.blocks.take(n, dice == 0 ? 4 * MiB : 16);
+          const block_info b = dice == 1 ? h.blocks.take_to_grow(n) : h.blocks.take(n, dice == 0 ? 4 * MiB : 16);
           if (!b.p) continue;
           std::uint32_t found = 0;
           std::memcpy(&found, b.p, 4);
