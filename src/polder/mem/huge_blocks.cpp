@@ -227,11 +227,19 @@ bool huge_blocks::give(std::uint32_t number, const void* p) noexcept {
   return true;
 }
 
+// Like the pool's spare memory: as much again as the heap holds beside it, and of a large heap a quarter.
+std::size_t huge_blocks::worth_keeping(std::size_t cached) const noexcept {
+  const std::size_t held = budget_.used();
+  const std::size_t as_much = held > cached ? held - cached : 0, quarter = 64 * MiB + as_much / 4;
+  const std::size_t share = as_much < quarter ? as_much : quarter;
+  return share > cache_bytes ? share : cache_bytes;
+}
+
 // A mapping that nobody uses goes to the cache where that has room.
 void huge_blocks::keep_or_unmap(std::uint32_t number) noexcept {
   const std::size_t bytes = records_.at(number).bytes.get();
-  const std::size_t cached_before = cached_.fetch_add(bytes, order::relaxed);
-  if (cached_before + bytes <= cache_bytes && !budget_.is_short())
+  const std::size_t all = cached_.fetch_add(bytes, order::relaxed) + bytes;
+  if (all <= worth_keeping(all) && !budget_.is_short())
     for (auto& slot : cache_) {
       std::uint64_t none = 0;
       if (slot.load(order::relaxed) != 0) continue;

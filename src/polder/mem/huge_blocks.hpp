@@ -73,7 +73,8 @@ class huge_blocks {
   // costs no memory.
   static constexpr std::size_t shortest = 64 * KiB;
 
-  // Freed mappings beyond this many bytes are unmapped at once, and all of them above cap or target.
+  // Freed mappings beyond this many bytes are unmapped at once, unless the heap is large beside them (worth_keeping); and all
+  // of them above cap or target.
   static constexpr std::size_t cache_bytes = 32 * MiB;
 
   static constexpr std::size_t huge_page = 2 * MiB;
@@ -116,6 +117,7 @@ class huge_blocks {
   bool uncache(atomic<std::uint64_t>& slot, std::uint64_t v) noexcept;
   bool uncache(std::uint32_t number) noexcept;
   void keep_or_unmap(std::uint32_t number) noexcept;
+  std::size_t worth_keeping(std::size_t cached) const noexcept;
   std::uint32_t take_cached(std::size_t bytes) noexcept;
   std::uint32_t take_front(std::size_t bytes) noexcept;
   void rejoin(std::uint32_t number, std::size_t wanted) noexcept;

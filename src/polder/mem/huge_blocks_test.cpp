@@ -180,16 +180,33 @@ TEST(huge_blocks, the_cache_serves_what_is_not_much_shorter_and_says_that_it_is_
 
 TEST(huge_blocks, the_cache_is_bounded_and_what_does_not_fit_is_unmapped) {
   huge h;
-  std::vector<std::byte*> blocks;
-  for (int i = 0; i != 40; ++i) blocks.push_back(h.blocks.take(2 * MiB, 16).p);
-  for (std::byte* p : blocks) {
-    ASSERT_TRUE(h.free(p));
-    ASSERT_LE(h.blocks.cached_bytes(), huge_blocks::cache_bytes);
-  }
-  EXPECT_EQ(huge_blocks::cache_bytes, h.blocks.cached_bytes());
   std::byte* const large = h.blocks.take(huge_blocks::cache_bytes + 1, 16).p;
   ASSERT_TRUE(h.free(large));
   EXPECT_FALSE(mapped(large + 16 * MiB));
+  std::vector<std::byte*> blocks;
+  for (int i = 0; i != 20; ++i) blocks.push_back(h.blocks.take(2 * MiB, 16).p);
+  for (std::byte* p : blocks) ASSERT_TRUE(h.free(p));
+  EXPECT_EQ(huge_blocks::cache_bytes, h.blocks.cached_bytes());
+}
+
+TEST(huge_blocks, beside_a_large_heap_the_cache_is_as_large_and_beside_a_very_large_one_a_quarter_of_it) {
+  for (const std::size_t beside : {48 * MiB, 400 * MiB}) {
+    huge h;
+    std::byte* const stays = h.blocks.take(beside, 16).p;
+    std::vector<std::byte*> blocks;
+    for (int i = 0; i != 32; ++i) blocks.push_back(h.blocks.take(8 * MiB, 16).p);
+    std::size_t most = 0;
+    for (std::byte* p : blocks) {
+      ASSERT_TRUE(h.free(p));
+      most = std::max(most, h.blocks.cached_bytes());
+    }
+    if (beside == 48 * MiB) {  // the blocks not yet freed lie beside, too
+      EXPECT_TRUE(most >= 64 * MiB && most <= 144 * MiB) << most / MiB;
+    } else {
+      EXPECT_TRUE(most >= 160 * MiB && most <= 192 * MiB) << most / MiB;
+    }
+    EXPECT_TRUE(h.free(stays));
+  }
 }
 
 TEST(huge_blocks, purge_gives_back_what_was_there_at_the_step_before) {
