@@ -123,11 +123,11 @@ struct mover : rl::test_suite<mover, 2>, heap {
   void after() { all_back(); }
 };
 
-// Two that grow where a mapping of five granules is in the cache: one has its front, and grows into what was cut off behind,
-// of which the other may have become the user meanwhile, or which may be with the kernel again.
-struct growers : rl::test_suite<growers, 2>, heap {
+// One that grows where a mapping of five granules is in the cache: it has the front, and later what was cut off behind.
+template <class Test>
+struct growth : rl::test_suite<Test, 2>, heap {
   static constexpr std::size_t granule = huge_blocks::shortest;
-  growers() : heap(granule) {}
+  growth() : heap(granule) {}
 
   void before() {
     std::byte* const p = huge.take(5 * granule, 16).p;
@@ -136,16 +136,41 @@ struct growers : rl::test_suite<growers, 2>, heap {
   void write(const std::byte* p) {
     for (std::size_t i = 0; i != huge.usable(huge.find(p)); i += granule) at(p + i).set(at(p + i).get() + 1);
   }
-  void thread(unsigned self) {
+  void grow() {
     std::byte* p = huge.take_to_grow(1).p;
     if (p == nullptr) return;  // the other has nearly all
     write(p);
     if (std::byte* const grown = huge.resize(huge.find(p), p, 3 * granule)) p = grown;
     write(p);
     POLDER_MODEL_CHECK(give(p));
-    if (self == 1) huge.purge(true);
   }
   void after() { all_back(); }
+};
+
+// Of what was cut off behind, the other may have become the user meanwhile.
+struct growers : growth<growers> {
+  void thread(unsigned self) {
+    grow();
+    if (self == 1) huge.purge(true);
+  }
+};
+
+// Or it is with the kernel, and its number another mapping's, which lies elsewhere: of two that have been purged, the second has
+// the first one's number the next time.
+struct grower_and_purger : growth<grower_and_purger> {
+  void thread(unsigned self) {
+    if (self == 0) return grow();
+    for (int times = 0; times != 2; ++times) {
+      huge.purge(true);
+      std::byte* const p = huge.take(1, 16).p;
+      std::byte* const q = huge.take(1, 16).p;
+      for (const std::byte* b : {p, q}) {
+        if (b == nullptr) continue;
+        write(b);
+        POLDER_MODEL_CHECK(give(b));
+      }
+    }
+  }
 };
 
 // The kernel takes nothing back: the mappings are used again.
@@ -178,6 +203,8 @@ int main() {
   ok &= passes<growers>(
       {.title = "huge_blocks: two that grow from one", .how = search::bounded, .floor = 300, .switches = 1});
   ok &= passes<growers>({.title = "huge_blocks: two that grow from one", .executions = 3'000});
+  ok &= passes<grower_and_purger>(
+      {.title = "huge_blocks: one that grows, and a purger", .how = search::bounded, .floor = 300, .switches = 1});
   ok &= passes<stuck>({.title = "huge_blocks: mappings that stay", .executions = 3'000});
   return ok ? 0 : 1;
 }
