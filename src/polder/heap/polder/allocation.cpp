@@ -91,6 +91,26 @@ bool core::extend(lab& l, mem::span& s) noexcept {
   return true;
 }
 
+// A block of class c that was about to be sent home, and still lies in the processor's cache. Null: none is at hand, or none is to
+// be had so: only in a crowd, where what was freed would wait in inboxes of threads that do not run; and of two lines or more, so
+// that it shares at most its ends with blocks of other threads.
+//
+// Called where the outbox holds more than one list may, so blocks of several owners: a stock of blocks that one former owner made
+// goes home, and what takes its place is the thread's own, whose frees cost less.
+POLDER_NOINLINE void* core::take_back(lab& l, unsigned c) noexcept {
+  constexpr std::uint32_t least = 2 * cache_line;
+  const std::uint32_t size = classes::block_size[c];
+  if (size < least || watches() || !is_a_crowd(labs_made())) return nullptr;
+  const mem::block* const nearest = l.out.nearest();
+  const std::uint32_t w = arena_.words()[arena_.find(address(nearest))].load(order::acquire);  // sync: span-made
+  if (mem::word::cls(w) != c) return nullptr;
+  if (!links::fit(nearest, l.secret)) report_corrupted(nearest);
+  --l.sent[c];
+  mem::block* const b = l.out.take_back(size, l.secret);
+  b->wipe();
+  return b;
+}
+
 // Once for each of its users, so that a refill of which nobody keeps a record, and that is not hardened, pays for neither.
 template <auto extend_by>
 POLDER_ALWAYS_INLINE void* core::find_block(lab& l, unsigned c, bool* zero) noexcept {
@@ -98,6 +118,9 @@ POLDER_ALWAYS_INLINE void* core::find_block(lab& l, unsigned c, bool* zero) noex
   for (;;) {
     mem::span* s = l.hot[c];
     if (s->free) return pop(l, *s);  // the inbox brought something
+    if (l.out.bytes() > outbox::max_bytes) [[unlikely]] {
+      if (void* const p = take_back(l, c)) return p;
+    }
     const std::uint32_t known = s->bumped;
     if ((this->*extend_by)(l, *s)) {
       auto* const p = static_cast<std::byte*>(pop(l, *s));

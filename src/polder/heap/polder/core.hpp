@@ -152,6 +152,7 @@ class core {
   template <auto extend_by>
   void* find_block(lab& l, unsigned c, bool* zero) noexcept;
   void* pop(lab& l, mem::span& s) noexcept;
+  void* take_back(lab& l, unsigned c) noexcept;
   bool extend(lab& l, mem::span& s) noexcept;
   mem::span* open_span(lab& l, unsigned c) noexcept;
   void make_hot(lab& l, mem::span& s) noexcept;

@@ -1,6 +1,7 @@
 // LABs among threads: remote frees, ended threads, claimed LABs, and who may share a cache line.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
@@ -601,6 +602,82 @@ TEST_F(idle_thread, of_a_crowd_that_worked_at_random_left_everything_in_order) {
   EXPECT_EQ(theirs, h.now().allocated);
   t.reach(2);
   for (auto& thread : crowd) thread.join();
+}
+
+// A thread of a crowd frees some 14 KB in blocks of two owners, which wait in its outbox, and allocates as many.
+class thread_of_a_crowd : public idle_thread {
+ protected:
+  // How many blocks of others it had back, of n bytes freed and `wanted` allocated.
+  unsigned blocks_back(served& h, std::size_t n, std::size_t wanted, bool profiled = false) {
+    const unsigned some = std::min(unsigned(7'500 / n), outbox::max_blocks - 4);  // of each: less than a list
+    blocks theirs;
+    for (unsigned i = 0; i != some; ++i) theirs.push_back(h.allocate(n));
+    std::thread other = h.thread([&] {
+      for (unsigned i = 0; i != some; ++i) theirs.push_back(h.allocate(n));
+      first.arrive();
+      t.wait_for(2);
+    });
+    first.wait_for(1);
+    unsigned back = 0;
+    h.in_a_thread([&] {
+      if (profiled) {
+        EXPECT_EQ(profiling::done, h.heap.start_profile(1 << 30));
+      }
+      for (void* p : theirs) h.free(p);
+      blocks mine;
+      for (unsigned i = 0; i != 2 * some; ++i) {
+        mine.push_back(h.allocate(wanted));
+        std::memset(mine.back(), 7, wanted);
+        back += h.owner_of(mine.back()) != h.own().number;
+#if POLDER_CHECK_LEVEL >= 2
+        if (i % 16 == 0) h.heap.validate();
+#endif
+      }
+      const std::set<void*> different(mine.begin(), mine.end());
+      EXPECT_EQ(mine.size(), different.size());
+      for (void* p : mine) h.free(p);
+      if (profiled) h.heap.stop_profile();
+    });
+    t.reach(2);
+    other.join();
+    return back;
+  }
+  turns first;
+};
+
+TEST_F(thread_of_a_crowd, has_blocks_of_several_owners_back_before_they_go_home) {
+  served h;
+  std::vector<std::thread> crowd = asleep_in_a_crowd(h);
+  const unsigned back = blocks_back(h, 240, 240);
+  EXPECT_TRUE(back > 20 && back <= 31) << back;  // what was held beyond 8 KiB
+  for (auto& thread : crowd) thread.join();
+}
+
+TEST_F(thread_of_a_crowd, has_no_small_blocks_back) {
+  served h;
+  std::vector<std::thread> crowd = asleep_in_a_crowd(h);
+  EXPECT_EQ(0u, blocks_back(h, 112, 112));
+  for (auto& thread : crowd) thread.join();
+}
+
+TEST_F(thread_of_a_crowd, has_no_blocks_of_another_class_back) {
+  served h;
+  std::vector<std::thread> crowd = asleep_in_a_crowd(h);
+  EXPECT_EQ(0u, blocks_back(h, 240, 256));
+  for (auto& thread : crowd) thread.join();
+}
+
+TEST_F(thread_of_a_crowd, has_none_back_where_the_profile_is_on) {
+  served h;
+  std::vector<std::thread> crowd = asleep_in_a_crowd(h);
+  EXPECT_EQ(0u, blocks_back(h, 240, 240, true));
+  for (auto& thread : crowd) thread.join();
+}
+
+TEST_F(thread_of_a_crowd, is_who_has_them_back) {
+  if (os::processors() < 2) GTEST_SKIP() << "three threads are a crowd";
+  served h;
+  EXPECT_EQ(0u, blocks_back(h, 240, 240));
 }
 
 TEST_F(idle_thread, that_comes_back_at_any_moment_finds_its_blocks_whole) {

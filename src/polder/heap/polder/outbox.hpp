@@ -28,7 +28,7 @@ class outbox {
     mem::lab_number owner;  // 0: no list
     std::uint32_t count;
     std::uint32_t bytes;
-    std::uint32_t smallest;  // block
+    std::uint32_t smallest;  // no block is smaller
     mem::block* first;
     mem::block* last;
   };
@@ -81,6 +81,23 @@ class outbox {
 
   bool empty() const { return used_ == 0; }
 
+  // A block that could be taken back out. Only where it is not empty.
+  const mem::block* nearest() const { return lists_[std::countr_zero(used_)].first; }
+
+  // Takes that block out, which is of `size` bytes. Its key is still there.
+  mem::block* take_back(std::uint32_t size, mem::secret s) {
+    list& l = lists_[std::countr_zero(used_)];
+    mem::block* const b = l.first;
+    l.first = links::next(b, s);
+    l.bytes -= size;
+    held_ -= size;
+    if (--l.count == 0) {
+      l = {};
+      used_ &= used_ - 1;
+    }
+    return b;
+  }
+
   // What waits in it, as another thread happens to see it.
   std::uint32_t bytes() const noexcept { return glimpse(held_); }
 
@@ -102,7 +119,7 @@ class outbox {
         bytes += size;
         if (size < smallest) smallest = size;
       }
-      must(count == l.count && bytes == l.bytes && smallest == l.smallest && last == l.last);
+      must(count == l.count && bytes == l.bytes && smallest >= l.smallest && last == l.last);
       blocks += count;
       held += bytes;
     }

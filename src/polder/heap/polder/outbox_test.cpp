@@ -84,6 +84,26 @@ TEST(outbox, says_where_blocks_further_on_lie_if_all_have_room_for_it) {
   }
 }
 
+TEST(outbox, what_is_taken_back_is_not_sent) {
+  outbox o{};
+  sent out;
+  constexpr unsigned n = 3;
+  alignas(16) static mem::posted_block blocks[2 * n] = {};
+  for (unsigned i = 0; i != 2 * n; ++i) o.add(3 + i % 2, &blocks[i], 240, s, out);
+  for (unsigned i = 0; i != n + 1; ++i) {
+    const mem::block* const nearest = o.nearest();
+    EXPECT_EQ(nearest, o.take_back(240, s));
+    EXPECT_EQ((2 * n - 1 - i) * 240, o.bytes());
+#if POLDER_CHECK_LEVEL >= 2
+    EXPECT_EQ(2 * n - 1 - i, o.validate(s, [](const mem::block*) { return 240u; }));
+#endif
+  }
+  o.flush_all(out);
+  EXPECT_EQ(std::size_t{n - 1}, out.blocks.size());
+  EXPECT_TRUE(o.empty());
+  EXPECT_EQ(0u, o.bytes());
+}
+
 TEST(outbox, owners_that_share_a_slot_are_not_mixed) {
   outbox o{};
   sent out;

@@ -65,18 +65,18 @@ void* core::counted(lab& l, void* p, std::size_t n) noexcept {
     if (l.until_sample >= 0) return;
   }
   l.until_sample = mem::bytes_to_next_sample(l.random, profile.mean);
+  const mem::grain g = arena_.find(address(p));
+  const std::uint32_t w = g != 0 ? arena_.words()[g].load(order::relaxed) : 0;
+  const bool small = mem::word::cls(w) - 1 < classes::count;
+  if (small && mem::word::owner(w) != l.number) return;  // taken back just before the profile began
   void* frames[decltype(profile.sites)::deepest];
   const unsigned depth = os::backtrace(frames, std::size(frames), 0);
   if (!profile.add(p, n, frames, depth)) return;
-  const mem::grain g = arena_.find(address(p));
-  if (g == 0) return;
-  auto& word = arena_.words()[g];
-  const std::uint32_t w = word.load(order::relaxed);
-  if (mem::word::cls(w) > classes::count) return;  // a run, whose free asks anyway
+  if (!small) return;  // the free of others asks anyway
   mem::span& s = arena_.spans()[g];
   s.sampled.fetch_add(1, order::relaxed);
   s.sampled_places.store(s.sampled_places.load(order::relaxed) | mem::span::place_kind(p), order::relaxed);
-  word.store(w | mem::word::sampled_bit, order::relaxed);
+  arena_.words()[g].store(w | mem::word::sampled_bit, order::relaxed);
 }
 
 // ---- free ------------------------------------------------------------------------------------------------------------
