@@ -1,5 +1,6 @@
 // Each probe of polder-probe over a malloc with the mistake that it names: it must fail; and over the same malloc without
-// a mistake: it must pass. A probe that cannot fail shows here, and so does one that blames the innocent.
+// a mistake: it must pass. A probe that cannot fail shows here, and so does one that blames the innocent (in the short form of the
+// tests a third of them is asked: elsewhere they all meet heaps that make no mistake).
 //
 //   notices_mistakes POLDER_PROBE BROKEN_MALLOC [PROBE…]
 #include <atomic>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "../conformance/child_process.hpp"
+#include "../full_form.hpp"
 
 namespace {
 
@@ -56,10 +58,11 @@ int main(int argc, char** argv) {
   }
   std::atomic<std::size_t> next{0};
   std::atomic<int> failures{0};
-  const auto ask = [&](const question& q) {
+  const auto ask = [&](std::size_t at) {
+    const question& q = questions[at];
     for (const auto& made : {q.mistake, std::string("none")}) {
       const bool expected = made == q.mistake;
-      if (!expected && fails_anyway(q.probe)) continue;
+      if (!expected && (fails_anyway(q.probe) || (at % 3 != 0 && !is_full_form()))) continue;
       // Long enough for a probe to pass; one that hangs because of the mistake need not be waited for as long. Some meet theirs
       // by chance, such as a fork while a lock is held: on a busy machine not always at once.
       bool failed = false;
@@ -79,7 +82,7 @@ int main(int argc, char** argv) {
   std::vector<std::thread> askers;
   for (int i = 0; i != 3; ++i) {
     askers.emplace_back([&] {
-      for (std::size_t at; (at = next++) < questions.size();) ask(questions[at]);
+      for (std::size_t at; (at = next++) < questions.size();) ask(at);
     });
   }
   for (auto& t : askers) t.join();

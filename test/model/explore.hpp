@@ -6,7 +6,7 @@
 //
 // Searches are deterministic: an execution is known by its number. POLDER_MODEL_TIMES=k explores k times as many random
 // executions (for long runs by hand). POLDER_TEST_FULL=1, which `./polder test --full` sets: all random executions of every
-// plan instead of half of them, all its switches, and the searches that a model keeps for it (is_full_form).
+// plan instead of a quarter of them, all its switches, and the searches that a model keeps for it (is_full_form).
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -43,7 +43,7 @@ inline plan deep(const char* title, rl::iteration_t floor, membarrier_world w = 
 inline plan in_this_form(plan p) {
   if (is_full_form()) return p;
   if (p.in_short != 0) p.switches = p.in_short;
-  if (p.how == search::random) p.executions = (p.executions + 1) / 2, p.floor /= 2;
+  if (p.how == search::random) p.executions = (p.executions + 3) / 4, p.floor /= 4;
   return p;
 }
 

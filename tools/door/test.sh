@@ -59,7 +59,11 @@ door_test() {
 $(packages_in "$root/test/$suite/packages.unpacked")
 EOF
   done
-  case " $(echo $suites) " in *" python "* | *" tools "*) need_python tests ;; esac
+  # Python's packages come while the compiler works.
+  python=
+  case " $(echo $suites) " in
+    *" python "* | *" tools "*) need_venv && { need_python tests & python=$!; } ;;
+  esac
 
   failed=
   closing=
@@ -67,6 +71,8 @@ EOF
     names=$(sed -n "s/^$preset //p" "$listing.chosen")
     [ -n "$names" ] || continue
     need_build "$preset" $(targets_of "$preset" $names)
+    [ -z "$python" ] || wait "$python" || exit 2
+    python=
     pattern=$(printf '%s\n' "$names" | sed 's/[.+]/\\&/g' | paste -sd '|' -)
     note "testing $preset: $(printf '%s\n' "$names" | wc -l) tests"
     # A whole preset needs no pattern, and a long one would not fit ctest's.
