@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <polder/base/bits.hpp>
 #include <polder/base/config.hpp>
 #include <polder/sync/atomic.hpp>
 
@@ -89,6 +90,12 @@ class budget {
   atomic<asked*> on_limit_{nullptr};
   atomic<told*> on_target_{nullptr};
 };
+
+// Bytes of spare memory that are worth having beside so many in use: as much again in a small heap, a quarter of a large one.
+constexpr std::size_t worth_keeping_beside(std::size_t in_use) noexcept {
+  const std::size_t quarter = 64 * MiB + in_use / 4;
+  return in_use < quarter ? in_use : quarter;
+}
 
 // What of a budget belongs to one mapping while its length changes.
 class budgeted_length {

@@ -89,12 +89,10 @@ void grain_pool::count_change(std::int64_t taken, std::int64_t dirty) noexcept {
   }
 }
 
-// Spare memory is worth having in proportion to what is in use: as much again in a small heap, a quarter of a large one.
 bool grain_pool::too_much_spare() const noexcept {
   const std::uint64_t n = count_.load(order::relaxed);
   const std::uint64_t in_use = n >> 32, spare = std::uint32_t(n);
-  const std::uint64_t as_much = in_use, quarter = 64 * MiB / grain_size + in_use / 4;
-  return spare > MiB / grain_size + (as_much < quarter ? as_much : quarter);
+  return spare * grain_size > MiB + worth_keeping_beside(in_use * grain_size);
 }
 
 // Where anybody can have them, and finds them. False: they were not all taken.

@@ -227,11 +227,9 @@ bool huge_blocks::give(std::uint32_t number, const void* p) noexcept {
   return true;
 }
 
-// Like the pool's spare memory: as much again as the heap holds beside it, and of a large heap a quarter.
 std::size_t huge_blocks::worth_keeping(std::size_t cached) const noexcept {
   const std::size_t held = budget_.used();
-  const std::size_t as_much = held > cached ? held - cached : 0, quarter = 64 * MiB + as_much / 4;
-  const std::size_t share = as_much < quarter ? as_much : quarter;
+  const std::size_t share = worth_keeping_beside(held > cached ? held - cached : 0);
   return share > cache_bytes ? share : cache_bytes;
 }
 
