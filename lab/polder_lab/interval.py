@@ -20,25 +20,6 @@ FEWEST_ROUNDS = 6
 
 
 @dataclass(frozen=True)
-class Median:
-    value: float
-    low: float
-    high: float
-
-
-def median(values: Sequence[float]) -> Median:
-    """With its bootstrap 95 % interval: of one subject's own runs, not for comparing two."""
-    import numpy as np  # here, since these two take longer to load than most commands to run
-    from scipy import stats
-
-    value = statistics.median(values)
-    if min(values) == max(values):
-        return Median(value, value, value)
-    found = stats.bootstrap((np.asarray(values),), np.median, method="percentile", n_resamples=2000, rng=np.random.default_rng(1))
-    return Median(value, float(found.confidence_interval.low), float(found.confidence_interval.high))
-
-
-@dataclass(frozen=True)
 class Share:
     value: float
     low: float

@@ -11,19 +11,18 @@ from rich.text import Text
 
 from polder_lab import table
 from polder_lab.experiment import Cell, Outcome, RowOutcome
-from polder_lab.interval import geometric_mean, median
+from polder_lab.interval import geometric_mean
+from polder_lab.median import median
 
 LEGEND = ("Time over that under the system's malloc, below 1 is better: green or red where the whole 95 % interval lies on one side "
           "of 1, dim where it does not or where fewer than 6 rounds give none. The last lines are geometric means.")
-
-FEWEST_FOR_A_SPREAD = 3
 
 
 def base_time(cell: Cell) -> str:
     if cell.trouble or not cell.runs:
         return table.SHORT.get(cell.trouble.split(":")[0].split(" ")[0], "fails") if cell.trouble else ""
     seconds = median([run.seconds for run in cell.runs])
-    if len(cell.runs) < FEWEST_FOR_A_SPREAD or not seconds.value:
+    if seconds is None or seconds.low is None or seconds.high is None or not seconds.value:
         return table.seconds(cell)
     return f"{table.seconds(cell)} ±{(seconds.high - seconds.low) / 2 / seconds.value:.0%}"
 

@@ -6,10 +6,11 @@ import random
 
 import pytest
 
+from polder_lab.median import median
 from polder_lab.report import units
 from polder_lab.report.chart.latency import exceeding
 from polder_lab.report.chart.over_time import MOST_POINTS, thinned
-from polder_lab.report.estimate import front, median, percentile, united
+from polder_lab.report.estimate import front, percentile, united
 
 
 def test_a_median_lies_in_its_interval() -> None:

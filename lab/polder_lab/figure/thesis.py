@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from polder_lab.figure.part import Figure, Paper, only, position
+from polder_lab.median import median
 from polder_lab.report import units
 from polder_lab.report.chart import over_time
 from polder_lab.report.chart.part import Chart, Point, View, hover, interval, lines
-from polder_lab.report.estimate import median
 from polder_lab.report.records import Row, Run
 
 PAPER = Paper(

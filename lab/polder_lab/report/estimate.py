@@ -1,49 +1,10 @@
-"""What repetitions say: medians with bootstrap intervals, paired ratios, percentiles out of buckets, a Pareto front.
-
-Ratios are those of interval.py, paired by round; only absolute values, which nothing is claimed from, are bootstrapped.
-"""
+"""What repetitions say beside their median: ratios paired by round, percentiles out of buckets, a Pareto front."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-
-import numpy as np
 
 from polder_lab.interval import Ratio, paired_ratio
-
-FEWEST_FOR_A_BOOTSTRAP = 3
-RESAMPLES = 2000
-
-
-@dataclass(frozen=True)
-class Estimate:
-    value: float
-    low: float | None
-    high: float | None
-    repetitions: int
-
-
-def median(values: Sequence[float]) -> Estimate | None:
-    return median_of(tuple(values))
-
-
-@cache
-def median_of(values: tuple[float, ...]) -> Estimate | None:
-    if not values:
-        return None
-    middle = float(np.median(values))
-    if len(values) < FEWEST_FOR_A_BOOTSTRAP:
-        return Estimate(middle, None, None, len(values))
-    if len(set(values)) == 1:
-        return Estimate(middle, middle, middle, len(values))
-    from scipy import stats  # here, since it takes longer to load than most commands to run
-
-    found = stats.bootstrap(
-        (np.asarray(values),), np.median, n_resamples=RESAMPLES, vectorized=True, method="percentile", rng=np.random.default_rng(1)
-    ).confidence_interval
-    return Estimate(middle, float(found.low), float(found.high), len(values))
 
 
 def ratio(subject: Mapping[int, float], base: Mapping[int, float]) -> Ratio | None:

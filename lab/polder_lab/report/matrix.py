@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from polder_lab.interval import Ratio, overall_ratio
+from polder_lab.median import median
 from polder_lab.report import units
 from polder_lab.report.chart.part import View
 from polder_lab.report.chart.repetitions import peak, time_of
-from polder_lab.report.estimate import median, percentile, ratio
+from polder_lab.report.estimate import percentile, ratio
 from polder_lab.report.records import GROUPS, Row, Run
 
 

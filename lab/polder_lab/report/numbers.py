@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from polder_lab.median import median
 from polder_lab.report import estimate, units
 from polder_lab.report.chart import latency, repetitions
 from polder_lab.report.chart.part import View
@@ -18,7 +19,7 @@ def table(view: View, row: Row) -> list[dict[str, str]]:
         if trouble := records.trouble(row.id, name):
             line["trouble"] = trouble
         rounds = records.by_round("time", row.id, name, value)
-        if known := estimate.median(list(rounds.values())):
+        if known := median(list(rounds.values())):
             line[what] = units.seconds(known.value)
             line["95 %"] = (
                 f"{units.seconds(known.low)} – {units.seconds(known.high)}" if known.low is not None and known.high is not None else ""
@@ -36,15 +37,15 @@ def table(view: View, row: Row) -> list[dict[str, str]]:
             ("live peak", "live_peak", units.size),
             ("in the allocator", "allocator_seconds", units.seconds),
         ):
-            if known := estimate.median([v for run in records.of("time", row.id, name) if (v := run.number(key)) is not None]):
+            if known := median([v for run in records.of("time", row.id, name) if (v := run.number(key)) is not None]):
                 line[title] = form(known.value)
-        if known := estimate.median(list(records.by_round("time", row.id, name, lambda run: run.faults).values())):
+        if known := median(list(records.by_round("time", row.id, name, lambda run: run.faults).values())):
             line["faults"] = units.count(known.value)
-        if known := estimate.median(
+        if known := median(
             [sum(run.data["calls"].values()) for run in records.of("calls", row.id, name) if run.data.get("calls")]
         ):
             line["system calls"] = units.count(known.value)
-        if known := estimate.median([v for run in records.of("instructions", row.id, name) if (v := run.number("instructions"))]):
+        if known := median([v for run in records.of("instructions", row.id, name) if (v := run.number("instructions"))]):
             line["instructions"] = units.count(known.value)
         for figure in dict.fromkeys(key for run in records.of("time", row.id, name) for key in run.data.get("figures") or {}):
             told = [
@@ -52,7 +53,7 @@ def table(view: View, row: Row) -> list[dict[str, str]]:
                 for run in records.of("time", row.id, name)
                 if isinstance(counted := (run.data.get("figures") or {}).get(figure), int | float)
             ]
-            if known := estimate.median(told):
+            if known := median(told):
                 line[figure.replace("_", " ")] = units.count(known.value)
         buckets, worst = latency.sampled(view, row, name, "malloc")
         for title, share in (("malloc 50 %", 0.5), ("99 %", 0.99), ("99.99 %", 0.9999)):

@@ -13,7 +13,8 @@ import jinja2
 from plotly.offline import get_plotlyjs
 
 from polder_lab import figure as figures
-from polder_lab.report import compared, estimate, look, matrix, numbers, units, words
+from polder_lab.median import RESAMPLES, Estimate
+from polder_lab.report import compared, look, matrix, numbers, units, words
 from polder_lab.report.chart import against_threads, heat, latency, of_structures, over_time, repetitions, tradeoff
 from polder_lab.report.chart.part import Chart, View
 from polder_lab.report.records import GROUPS, Row
@@ -90,8 +91,8 @@ def overall(view: View, matrices: Mapping[str, matrix.Matrix], contents: Content
         time, memory = matrices.get(f"time|{against}"), matrices.get(f"memory|{against}")
         if time and memory:
 
-            def estimates(of: matrix.Matrix) -> dict[str, estimate.Estimate]:
-                return {name: estimate.Estimate(r.value, r.low, r.high, view.records.rounds) for name, r in of.overall.items()}
+            def estimates(of: matrix.Matrix) -> dict[str, Estimate]:
+                return {name: Estimate(r.value, r.low, r.high, view.records.rounds) for name, r in of.overall.items()}
 
             contents.add(
                 "overall",
@@ -256,7 +257,7 @@ def render(report: Report) -> str:
         fastest=words.standing(matrices.get("time|best")),
         leanest=words.standing(matrices.get("memory|best")),
         groups=grouped(shown),
-        resamples=estimate.RESAMPLES,
+        resamples=RESAMPLES,
         sections=shown,
         measures=[(m.key, m.title) for m in matrix.MEASURES if f"{m.key}|best" in matrices],
         against=[(one, matrix.BESTS.get(one, one)) for one in matrix.bases(view)],

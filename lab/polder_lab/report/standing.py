@@ -10,7 +10,8 @@ from typing import Any
 
 from polder_lab.complaint import Complaint
 from polder_lab.interval import Ratio
-from polder_lab.report.estimate import Estimate, median, ratio
+from polder_lab.median import Estimate, median
+from polder_lab.report.estimate import ratio
 from polder_lab.report.records import Records, Run, read
 from polder_lab.report.words import NOISY_SHARE
 

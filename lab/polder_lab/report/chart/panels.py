@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from polder_lab.median import Estimate, median
 from polder_lab.report.chart.against_threads import threads_axis
 from polder_lab.report.chart.part import Chart, View, byte_axis, chart, hover, interval, spread, trace
-from polder_lab.report.estimate import Estimate, median
 from polder_lab.report.records import Row, Run
 from polder_lab.report.units import brief
 

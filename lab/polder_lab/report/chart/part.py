@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from polder_lab.report.estimate import Estimate
+from polder_lab.median import Estimate
 from polder_lab.report.look import Look, looks
 from polder_lab.report.records import Records
 from polder_lab.report.units import brief, size

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from polder_lab.median import Estimate, median
 from polder_lab.report import units
 from polder_lab.report.chart.part import Chart, View, byte_axis, chart, hover, interval, spread, trace
 from polder_lab.report.chart.repetitions import peak, time_of
-from polder_lab.report.estimate import Estimate, front, median
+from polder_lab.report.estimate import front
 from polder_lab.report.records import Row
 
 
