@@ -2,18 +2,31 @@
 
 # need_packages NAME… installs those that are missing. A NAME may read a|b: the first that this release has.
 need_packages() {
-  if ! command -v dpkg-query >/dev/null 2>&1; then
-    return 0  # not Debian's kind: what is missing shows itself
-  fi
-  missing=
-  for wanted in "$@"; do
-    is_installed_any "$wanted" || missing="$missing $wanted"
-  done
+  missing=$(missing_of "$@")
   [ -n "$missing" ] || return 0
+  install_packages $missing
+  # What is installed decides what can be built and which tests there are.
+  rm -f "$root"/build/*/.configured "$root"/build/*/.built.*
+}
 
+# need_to_run NAME… installs what no build looks for, also while one is going on.
+need_to_run() {
+  missing=$(missing_of "$@")
+  [ -z "$missing" ] || install_packages $missing
+}
+
+missing_of() {
+  # Where it is not Debian's kind, what is missing shows itself.
+  command -v dpkg-query >/dev/null 2>&1 || return 0
+  for wanted in "$@"; do
+    is_installed_any "$wanted" || echo "$wanted"
+  done
+}
+
+install_packages() {
   may_be_root || {
     note "some Debian packages are missing; as root, please:"
-    printf '    apt-get install%s\n' "$(first_choices $missing)" >&2
+    printf '    apt-get install%s\n' "$(first_choices "$@")" >&2
     exit 2
   }
   mkdir -p "$root/build"
@@ -22,16 +35,14 @@ need_packages() {
     note "reading the lists of Debian packages …"
     apt_get update >"$log" 2>&1 || true
   fi
-  note "installing:$(first_choices $missing)"
-  if ! apt_install $(first_choices $missing) >>"$log" 2>&1; then
+  note "installing:$(first_choices "$@")"
+  if ! apt_install $(first_choices "$@") >>"$log" 2>&1; then
     apt_get update >>"$log" 2>&1 || true
-    apt_install $(first_choices $missing) >>"$log" 2>&1 || {
+    apt_install $(first_choices "$@") >>"$log" 2>&1 || {
       tail -n 20 "$log" >&2
-      fail 2 "these packages could not be installed:$(first_choices $missing) (log: build/packages.log)"
+      fail 2 "these packages could not be installed:$(first_choices "$@") (log: build/packages.log)"
     }
   fi
-  # What is installed decides what can be built and which tests there are.
-  rm -f "$root"/build/*/.configured "$root"/build/*/.built.*
 }
 
 # need_unpacked FOLDER PACKAGE: a package that is only read, such as a kernel to boot in an emulator. It is unpacked under

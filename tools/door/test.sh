@@ -48,22 +48,12 @@ door_test() {
     exit 0
   fi
 
-  # What only some suites need is installed when they are chosen.
+  # What only some suites need is installed when they are chosen; what no build looks for comes while the compiler works.
   suites=$(sed 's/^[^ ]* \([^.]*\)\..*/\1/' "$listing.chosen" | LC_ALL=C sort -u)
   need_packages $(packages_of_suites $suites)
-  for suite in $suites; do
-    # A line: a folder, and the package in it.
-    while read -r folder package; do
-      [ -z "$folder" ] || need_unpacked "$folder" "$package"
-    done <<EOF
-$(packages_in "$root/test/$suite/packages.unpacked")
-EOF
-  done
-  # Python's packages come while the compiler works.
-  python=
-  case " $(echo $suites) " in
-    *" python "* | *" tools "*) need_venv && { need_python tests & python=$!; } ;;
-  esac
+  case " $(echo $suites) " in *" python "* | *" tools "*) need_venv && python=yes ;; *) python= ;; esac
+  prepare_run "$python" $suites &
+  prepared=$!
 
   failed=
   closing=
@@ -71,8 +61,8 @@ EOF
     names=$(sed -n "s/^$preset //p" "$listing.chosen")
     [ -n "$names" ] || continue
     need_build "$preset" $(targets_of "$preset" $names)
-    [ -z "$python" ] || wait "$python" || exit 2
-    python=
+    [ -z "$prepared" ] || wait "$prepared" || exit 2
+    prepared=
     pattern=$(printf '%s\n' "$names" | sed 's/[.+]/\\&/g' | paste -sd '|' -)
     note "testing $preset: $(printf '%s\n' "$names" | wc -l) tests"
     # A whole preset needs no pattern, and a long one would not fit ctest's.
@@ -113,6 +103,20 @@ packages_of_suites() {
     case $suite in python | tools) echo python3 python3-venv ;; esac
     packages_in "$root/test/$suite/packages"
   done
+}
+
+# prepare_run PYTHON SUITE…: what the tests of these suites run; with a PYTHON that is not empty, its packages too.
+prepare_run() {
+  with_python=$1
+  shift
+  need_to_run $(for suite in "$@"; do packages_in "$root/test/$suite/packages.run"; done)
+  for suite in "$@"; do
+    # A line: a folder, and the package in it.
+    packages_in "$root/test/$suite/packages.unpacked" | while read -r folder package; do
+      [ -z "$folder" ] || need_unpacked "$folder" "$package"
+    done
+  done
+  [ -z "$with_python" ] || need_python tests
 }
 
 # The sanitizers and the assertions are for the white-box tests; programs under a preloaded heap cannot carry them.
