@@ -509,6 +509,7 @@ ERAS_ALONE = ("survives: who makes a pending operation done keeps it by its own 
               "eras must the caller know that before it retires it, and there two others must stand still in turn")
 KNOWN_BY_VALUE = ("survives, and may: the map's value, which is stored before and found first, brings what was written of the record; who "
                   "has the address of a block that was known before has it by an order of its own")
+TABLES = "survives, and may: an opener's own call, for the grains, comes after the one that committed the tables, in the kernel's order"
 OPENERS = "survives, and may: an opener commits what it opens itself, and reads the count again before it touches anything else"
 EPOCH, GATE = "polder/smr/epoch/epoch_clock.hpp", "polder/smr/seat_gate.hpp"
 RING = "polder/smr/epoch/token_ring.hpp"
@@ -556,10 +557,14 @@ SURVIVES = {
     (HUGE, ", order 7: release -> relaxed"): KNOWN_BY_VALUE,
     (HUGE, ", order 4: acquire -> relaxed"): "survives: it is for messages about mistakes, and no model makes any",
     (HUGE, ", order 5: acq_rel -> relaxed"): "survives, and may: who gives a block has found it, which acquired; of two, one is told by the CAS",
-    (ARENA, ", order 1: acquire -> relaxed"): OPENERS,
-    (ARENA, ", order 3: acquire -> relaxed"): OPENERS,
+    (ARENA, ", order 1: acquire -> relaxed"): TABLES,
+    (ARENA, ", order 2: acq_rel -> relaxed"): TABLES,
+    (ARENA, ", order 3: acquire -> relaxed"): TABLES,
     (ARENA, ", order 4: acquire -> relaxed"): OPENERS,
-    (ARENA, ", order 6: acquire -> relaxed"): OPENERS,
+    (ARENA, ", order 5: acquire -> relaxed"): OPENERS,
+    (ARENA, ", order 7: acquire -> relaxed"): OPENERS,
+    (ARENA, ", order 8: acquire -> relaxed"): OPENERS,
+    (ARENA, ", order 10: acquire -> relaxed"): OPENERS,
     (DESCRIPTORS, ", order 1: release -> relaxed"): NOT_LATE,
     (DESCRIPTORS, ", order 4: release -> relaxed"): NOT_LATE,
     (DESCRIPTORS, "each, order 4: acquire -> relaxed"): NOT_LATE,

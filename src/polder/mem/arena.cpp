@@ -93,6 +93,21 @@ bool arena::commit_tables(chunk_number first, chunk_number last) noexcept {
          commit_range(words_ + from, words_ + to, page_) && commit_range(spans_ + from, spans_ + to, page_);
 }
 
+// Ahead, for many chunks at once: a table is address space until its chunk is used, and the calls cost as much for one.
+bool arena::reach_tables(chunk_number last) noexcept {
+  chunk_number have = tables_open_.load(order::acquire);  // sync: tables-open
+  if (have >= last) return true;
+  const std::size_t ahead = align_up(last, chunks_of_tables);
+  chunk_number to = ahead < main_chunks_ ? chunk_number(ahead) : main_chunks_;
+  if (!commit_tables(have, to)) {
+    to = last;
+    if (!commit_tables(have, to)) return false;
+  }
+  while (have < to && !tables_open_.cas(have, to, order::acq_rel, order::acquire)) {  // sync: tables-open
+  }
+  return true;
+}
+
 bool arena::open_more(unsigned n, site s, bool huge) noexcept {
   return open_main(n, s, huge) || (n <= grains_per_chunk && open_extra(n, s));
 }
@@ -119,9 +134,14 @@ bool arena::open_main(unsigned n, site s, bool huge) noexcept {
     const std::size_t end = std::size_t{last} * chunk_size < bytes_ ? std::size_t{last} * chunk_size : bytes_;
     if (limit != SIZE_MAX && end > limit) continue;
     if (!budget_.take(step * tables_of_chunk)) continue;
-    if (!commit_tables(open, last) || !commit_range(from, base_ + end, page_)) {
+    if (!reach_tables(last) || !commit_range(from, base_ + end, page_)) {
       budget_.give(step * tables_of_chunk);
       continue;
+    }
+    // Of many that came at once most find it open by now. Each call more is one that waits for the kernel's lock.
+    if (main_open_.load(order::acquire) != open) {  // sync: chunk-open
+      budget_.give(step * tables_of_chunk);
+      return true;
     }
     // The first opener to come by says of which site a chunk is; each of them sees to it before the chunk is open.
     for (chunk_number c = open; s != no_site && c < last; ++c) {
@@ -226,7 +246,9 @@ std::size_t arena::table_bytes() const noexcept {
 
 std::size_t arena::committed_bytes() const noexcept {
   const std::size_t main = std::size_t{main_open()} * chunk_size;
-  return (main < bytes_ ? main : bytes_) + std::size_t{extra_open()} * chunk_size + table_bytes();
+  const chunk_number tables = tables_open_.load(order::relaxed);
+  const std::size_t ahead = tables > main_open() ? (tables - main_open()) * tables_of_chunk : 0;
+  return (main < bytes_ ? main : bytes_) + std::size_t{extra_open()} * chunk_size + table_bytes() + ahead;
 }
 
 }  // namespace polder::mem

@@ -153,14 +153,16 @@ class arena {
   // False: the system refuses; the chunk is as it was, and its grains are still the caller's.
   bool close_extra(chunk_number c) noexcept;
 
-  // Bytes that may be read and written, tables included; bytes of the tables among them.
+  // Bytes that may be read and written, tables included; bytes of the tables of open chunks among them.
   std::size_t committed_bytes() const noexcept;
   std::size_t table_bytes() const noexcept;
 
  private:
   static constexpr std::size_t tables_of_chunk =
       sizeof(mem::chunk) + grains_per_chunk * (sizeof(span) + sizeof(std::uint32_t));
+  static constexpr chunk_number chunks_of_tables = 64;  // of the main arena, whose tables are committed together
   bool commit_tables(chunk_number first, chunk_number last) noexcept;
+  bool reach_tables(chunk_number last) noexcept;
   bool open_main(unsigned n, site s, bool huge) noexcept;
   bool open_extra(unsigned n, site s) noexcept;
   chunk_number number_for_extra() noexcept;
@@ -185,6 +187,13 @@ class arena {
   //   ABA         monotonic
   alignas(false_sharing_range) atomic<chunk_number> main_open_;
   atomic<chunk_number> extra_open_;
+  // tables_open_ — for how many chunks of the main arena the tables are committed, open or not.
+  //   written by  openers, by CAS; it only grows
+  //   read by     openers
+  //   order       tables-open: who committed them releases; who finds them committed acquires, so that what its own
+  //                 chunk-open publishes holds of them, too
+  //   ABA         monotonic
+  atomic<chunk_number> tables_open_;
   atomic<bool> no_huge_pages_{};
   index_stack closed_;  // numbers of extra chunks without grains, each + 1
   radix_map map_;

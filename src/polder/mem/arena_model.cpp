@@ -19,8 +19,8 @@ using polder::mem::grain_size;
 using polder::mem::radix_map;
 using polder::mem::zeroed;
 
-constexpr chunk_number main_chunks = 1, chunks = main_chunks + 2;
-constexpr unsigned main_grains = 2, most_grains = 4;
+constexpr chunk_number main_chunks = 2, chunks = main_chunks + 2;
+constexpr unsigned main_grains = polder::mem::grains_per_chunk + 2, most_grains = 4;
 constexpr std::size_t page = 64;  // so small that no two chunks' records share one
 
 struct world {
@@ -53,6 +53,10 @@ struct world {
       if (polder::address(&it.chunk(c)) - polder::address(p) < bytes) committed[c].store(1, order::relaxed);
   }
 
+  void open_main() {
+    for (chunk_number c = 0; c != main_chunks; ++c) POLDER_MODEL_CHECK(it.open_more(1));
+  }
+
   // What ready() promises of an extra chunk.
   bool ready(chunk_number c) {
     const bool is = it.ready(c);
@@ -83,6 +87,9 @@ struct world {
       if (try_take(c)) return true;
     return false;
   }
+  void look_at_the_newest() {
+    if (const chunk_number open = it.main_open()) try_take(open - 1);
+  }
   void close() {
     const chunk_number extra = it.main_chunks() + it.extra_open();
     for (chunk_number c = it.main_chunks(); c < extra; ++c) {
@@ -98,11 +105,12 @@ struct world {
   }
 };
 
-// The main arena, opened by two at once; a third only looks.
+// The main arena, opened by two at once, who commit its tables together; a third only looks.
 struct openers : rl::test_suite<openers, 3>, world {
   void thread(unsigned self) {
     if (self != 2) POLDER_MODEL_CHECK(it.open_more(1));
-    take_anywhere();
+    if (self == 1) POLDER_MODEL_CHECK(it.open_more(1));
+    look_at_the_newest();
     take_anywhere();
   }
   void after() { all_back(); }
@@ -110,7 +118,7 @@ struct openers : rl::test_suite<openers, 3>, world {
 
 // Chunks beyond it come and go.
 struct beyond : rl::test_suite<beyond, 3>, world {
-  void before() { POLDER_MODEL_CHECK(it.open_more(1)); }
+  void before() { open_main(); }
   void thread(unsigned self) {
     static_cast<void>(it.open_more(1));
     if (self == 0) take_anywhere();
@@ -125,7 +133,7 @@ struct beyond : rl::test_suite<beyond, 3>, world {
 // A chunk of one grain is closed, and its number opened again with more, while another is about to take what it has.
 struct reopened : rl::test_suite<reopened, 2>, world {
   void before() {
-    POLDER_MODEL_CHECK(it.open_more(1));
+    open_main();
     kernel.longest = 2;
     POLDER_MODEL_CHECK(it.open_more(1));
     kernel.longest = most_grains + 1;

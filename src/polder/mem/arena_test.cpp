@@ -86,6 +86,21 @@ TEST(arena, opens_from_below_and_no_further_than_it_says) {
   EXPECT_LE(a.it.committed_bytes(), a.reserved.bytes);
 }
 
+TEST(arena, commits_the_tables_of_many_chunks_with_those_of_the_first) {
+  constexpr std::size_t together = 64 * grains_per_chunk;
+  fresh_arena a(100 * chunk_size);
+  EXPECT_FALSE(writable(a.it.spans()));
+  ASSERT_TRUE(a.it.open_more(1));
+  ASSERT_EQ(1u, a.it.main_open());
+  EXPECT_TRUE(writable(&a.it.spans()[together - 1]));
+  EXPECT_FALSE(writable(&a.it.spans()[together]));
+  const std::size_t ahead = a.it.committed_bytes() - chunk_size - a.it.table_bytes();
+  EXPECT_GE(ahead, (together - grains_per_chunk) * (sizeof(span) + sizeof(std::uint32_t)));
+  while (a.it.main_open() < 100) ASSERT_TRUE(a.it.open_more(1));
+  EXPECT_TRUE(writable(&a.it.spans()[100 * grains_per_chunk - 1]));
+  EXPECT_EQ(a.it.bytes() + a.it.table_bytes(), a.it.committed_bytes());  // none ahead of the last one
+}
+
 TEST(arena, finds_its_own_grains_and_no_foreign_address) {
   fresh_arena a(3 * chunk_size, 2);
   while (a.it.extra_open() < 2) ASSERT_TRUE(a.it.open_more(grains_per_chunk));
