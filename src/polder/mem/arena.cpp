@@ -6,16 +6,16 @@ namespace polder::mem {
 namespace {
 
 struct layout {
-  std::size_t chunks_at, summaries_at, words_at, spans_at, grains_at, total;
+  std::size_t summaries_at, chunks_at, words_at, spans_at, grains_at, total;
 };
 
 layout lay_out(std::size_t front, std::size_t arena_bytes, chunk_number chunks, std::size_t page) {
   const std::size_t grains = std::size_t{chunks} * grains_per_chunk;
   const std::size_t unit = page > grain_size ? page : grain_size;
   layout l;
-  l.chunks_at = align_up(front, page);
-  l.summaries_at = l.chunks_at + align_up(chunks * sizeof(chunk), page);
-  l.words_at = l.summaries_at + align_up((chunks / 64 + 1) * sizeof(std::uint64_t), page);
+  l.summaries_at = align_up(front, page);
+  l.chunks_at = l.summaries_at + align_up((chunks / 64 + 1) * sizeof(std::uint64_t), page);
+  l.words_at = l.chunks_at + align_up(chunks * sizeof(chunk), page);
   l.spans_at = l.words_at + align_up(grains * sizeof(std::uint32_t), page);
   l.grains_at = l.spans_at + align_up(grains * sizeof(span), page);
   l.total = l.grains_at + arena_bytes + unit;  // slack to align the grains
@@ -54,7 +54,8 @@ arena::reservation arena::reserve(std::size_t front, std::size_t wanted, std::si
     r.front = align_up(front, page);
     r.arena_bytes = arena_bytes;
     r.page = page;
-    r.bytes = lay_out(front, arena_bytes, r.chunks, page).total + (arena_bytes >= 16 * chunk_size ? chunk_size : 0);
+    const layout l = lay_out(front, arena_bytes, r.chunks, page);
+    r.bytes = l.total + (arena_bytes >= 16 * chunk_size ? chunk_size : 0);
     r.bytes = align_up(r.bytes, page);
     r.start = static_cast<std::byte*>(os::reserve(r.bytes));
     if (!r.start) continue;
@@ -68,7 +69,8 @@ arena::reservation arena::reserve(std::size_t front, std::size_t wanted, std::si
     os::keep_in_core_dumps(r.start, r.bytes, false);
     static_cast<void>(
         os::name(r.start, r.bytes, "polder"));  // whole, before it is cut: equal names do not keep parts apart
-    if (commit_range(r.start, r.start + r.front, page)) return r;
+    // The summaries too: all of them are a megabyte of addresses, and part of one mapping with what lies around them.
+    if (commit_range(r.start, r.start + l.chunks_at, page)) return r;
     os::unmap(r.start, r.bytes);
   }
 }
@@ -88,9 +90,8 @@ arena::arena(const reservation& r, std::byte* map_root, budget& b) noexcept
 
 bool arena::commit_tables(chunk_number first, chunk_number last) noexcept {
   const std::size_t from = std::size_t{first} * grains_per_chunk, to = std::size_t{last} * grains_per_chunk;
-  return commit_range(chunks_ + first, chunks_ + last, page_) &&
-         commit_range(summaries_ + first / 64, summaries_ + (last - 1) / 64 + 1, page_) &&
-         commit_range(words_ + from, words_ + to, page_) && commit_range(spans_ + from, spans_ + to, page_);
+  return commit_range(chunks_ + first, chunks_ + last, page_) && commit_range(words_ + from, words_ + to, page_) &&
+         commit_range(spans_ + from, spans_ + to, page_);
 }
 
 // Ahead, for many chunks at once: a table is address space until its chunk is used, and the calls cost as much for one.
@@ -248,7 +249,9 @@ std::size_t arena::committed_bytes() const noexcept {
   const std::size_t main = std::size_t{main_open()} * chunk_size;
   const chunk_number tables = tables_open_.load(order::relaxed);
   const std::size_t ahead = tables > main_open() ? (tables - main_open()) * tables_of_chunk : 0;
-  return (main < bytes_ ? main : bytes_) + std::size_t{extra_open()} * chunk_size + table_bytes() + ahead;
+  const std::size_t summaries = address(chunks_) - address(summaries_);
+  return (main < bytes_ ? main : bytes_) + std::size_t{extra_open()} * chunk_size + table_bytes() + summaries +
+         ahead;
 }
 
 }  // namespace polder::mem

@@ -10,10 +10,12 @@
 //
 // One reservation holds everything, tables first:
 //
-//     ┌──────────┬───────────────┬─────────────┬─────────────┬────────────────────────────────┐
-//     │ the heap │ chunk records │ words, 4 B  │ spans, 64 B │ grains of the main arena …     │
-//     │  itself  │  64 B a chunk │   a grain   │   a grain   │                                │
-//     └──────────┴───────────────┴─────────────┴─────────────┴────────────────────────────────┘
+//     ┌──────────┬───────────┬───────────────┬─────────────┬─────────────┬────────────────────────────────┐
+//     │ the heap │ summaries │ chunk records │ words, 4 B  │ spans, 64 B │ grains of the main arena …     │
+//     │  itself  │  a bit …  │  64 B a chunk │   a grain   │   a grain   │                                │
+//     └──────────┴───────────┴───────────────┴─────────────┴─────────────┴────────────────────────────────┘
+//
+// The first three are small, or begin small, and lie in one mapping and mostly one page of the system's tables: a fork copies both.
 //
 // Chunks are numbered through: first those of the main arena, opened in order, then the extra ones. A table's entry
 // may be touched once its chunk is open.

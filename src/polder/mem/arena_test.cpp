@@ -94,11 +94,13 @@ TEST(arena, commits_the_tables_of_many_chunks_with_those_of_the_first) {
   ASSERT_EQ(1u, a.it.main_open());
   EXPECT_TRUE(writable(&a.it.spans()[together - 1]));
   EXPECT_FALSE(writable(&a.it.spans()[together]));
-  const std::size_t ahead = a.it.committed_bytes() - chunk_size - a.it.table_bytes();
+  const std::size_t summaries = address(&a.it.chunk(0)) - address(&a.it.summary(0));
+  EXPECT_TRUE(writable(reinterpret_cast<std::byte*>(&a.it.chunk(0)) - 1));
+  const std::size_t ahead = a.it.committed_bytes() - chunk_size - a.it.table_bytes() - summaries;
   EXPECT_GE(ahead, (together - grains_per_chunk) * (sizeof(span) + sizeof(std::uint32_t)));
   while (a.it.main_open() < 100) ASSERT_TRUE(a.it.open_more(1));
   EXPECT_TRUE(writable(&a.it.spans()[100 * grains_per_chunk - 1]));
-  EXPECT_EQ(a.it.bytes() + a.it.table_bytes(), a.it.committed_bytes());  // none ahead of the last one
+  EXPECT_EQ(a.it.bytes() + a.it.table_bytes() + summaries, a.it.committed_bytes());  // none ahead of the last one
 }
 
 TEST(arena, finds_its_own_grains_and_no_foreign_address) {
