@@ -7,7 +7,8 @@
 //   /proc/self/cgroup                        which group, of version 1 (memory) and 2
 //   /sys/fs/cgroup, …/unified, …/memory      where it is looked for first; /proc/self/mountinfo tells of other places
 //   memory.max, memory.high                  of version 2; `max` is none. Above `high` the kernel slows us down and takes pages
-//   memory.limit_in_bytes                    of version 1; a number that no machine has is none
+//   memory.limit_in_bytes                    of version 1, which alone is looked at where it has the memory controller; a number
+//                                            that no machine has is none
 //
 // Inside a container what lies above its own group is not visible, and its parent's limits are not known.
 #include <cstddef>

@@ -116,9 +116,11 @@ std::size_t cgroup_memory_limit(std::string_view root) noexcept {
   std::size_t least = no_limit;
   file_letters groups(file_path(root, "/proc/self/cgroup"));
   text group;
-  for (file_line line; line.read(groups);)
-    for (const version v : {version::one, version::two})
-      if (tells_of(v, line.whole(), group)) least = std::min(least, limit_of(v, root, group));
+  for (file_line line; line.read(groups);) {
+    // A controller is in one hierarchy: where version 1 has the memory's, and it stands first, version 2 limits none.
+    if (tells_of(version::one, line.whole(), group)) return limit_of(version::one, root, group);
+    if (tells_of(version::two, line.whole(), group)) least = std::min(least, limit_of(version::two, root, group));
+  }
   return least;
 }
 
