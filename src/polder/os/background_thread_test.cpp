@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -143,6 +144,64 @@ TEST(background_thread, a_child_of_fork_has_none_until_it_starts_its_own) {
             }));
   ends(t, s);
 }
+
+#if defined(__x86_64__)
+// Another thread may fork after any instruction of one that starts it for the first time: it is stepped through, until it blocks
+// all signals, and forks after each.
+class forking_steps {
+ public:
+  static int go(background_thread& t) {
+    stepped_ = &t;
+    struct sigaction each = {};
+    each.sa_sigaction = step;
+    each.sa_flags = SA_SIGINFO;
+    ::sigaction(SIGTRAP, &each, nullptr);
+    seen s;
+    s.may_end = true;
+    set_trap_flag();
+    const bool started = starts(t, s);
+    if (!started) return 1;
+    ends(t, s);
+    return failed_ != 0 ? failed_ : forks_ < 50 ? 2 : 0;
+  }
+
+ private:
+  static constexpr greg_t trap_flag = 0x100;
+  static inline background_thread* stepped_;
+  static inline int forks_, failed_;
+
+  static void set_trap_flag() {
+    asm volatile("lea -128(%%rsp), %%rsp; pushfq; orq $0x100, (%%rsp); popfq; lea 128(%%rsp), %%rsp" ::
+                     : "memory", "cc");
+  }
+  static void step(int, siginfo_t*, void* context) {
+    auto& at = static_cast<ucontext_t*>(context)->uc_mcontext;
+    std::uint16_t next;
+    std::memcpy(&next, reinterpret_cast<const void*>(at.gregs[REG_RIP]), sizeof next);
+    constexpr std::uint16_t syscall_instruction = 0x050f;
+    if (failed_ != 0 || (next == syscall_instruction && at.gregs[REG_RAX] == SYS_rt_sigprocmask))
+      at.gregs[REG_EFL] &= ~trap_flag;
+    ++forks_;
+    if (forked(start_own) != fine) failed_ = 3;
+  }
+  static int start_own() {
+    stepped_->forget();
+    seen own;
+    if (!starts(*stepped_, own)) return 1;
+    ends(*stepped_, own);
+    return own.runs == 1 ? 0 : 2;
+  }
+};
+
+TEST(background_thread, a_child_starts_its_own_wherever_another_thread_was_starting_one) {
+  background_thread warm, t;  // the first has every function found that the second calls
+  seen s;
+  s.may_end = true;
+  NEEDS_A_THREAD(warm, s);
+  ends(warm, s);
+  EXPECT_EQ(fine, forked([&] { return forking_steps::go(t); }));
+}
+#endif
 
 }  // namespace
 }  // namespace polder::os

@@ -69,13 +69,13 @@ bool background_thread::map_once() noexcept {
   // The thread pointer is as far into a page as here, so that whatever is aligned here is there.
   storage_at_ = below + (pointer - low);
   storage_at_ += (pointer - (address(p) + storage_at_)) & (page - 1);
-  memory_ = p;
-  auto* const self = reinterpret_cast<void**>(memory_ + storage_at_);
 #if defined(__x86_64__)
+  auto* const self = reinterpret_cast<void**>(p + storage_at_);
   self[0] = self[2] = self;  // where the processor's ABI looks for the thread pointer's value
-#else
-  static_cast<void>(self);
 #endif
+  // Last: another thread may fork at any moment, and the child takes what is there for whole.
+  signal_fence();
+  memory_ = p;
   return true;
 }
 
