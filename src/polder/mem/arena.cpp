@@ -99,11 +99,9 @@ bool arena::reach_tables(chunk_number last) noexcept {
   chunk_number have = tables_open_.load(order::acquire);  // sync: tables-open
   if (have >= last) return true;
   const std::size_t ahead = align_up(last, chunks_of_tables);
-  chunk_number to = ahead < main_chunks_ ? chunk_number(ahead) : main_chunks_;
-  if (!commit_tables(have, to)) {
-    to = last;
-    if (!commit_tables(have, to)) return false;
-  }
+  const chunk_number to = ahead < main_chunks_ ? chunk_number(ahead) : main_chunks_;
+  if (!commit_tables(have, to))
+    return false;  // they are less than a chunk's grains, which would not be had then either
   while (have < to && !tables_open_.cas(have, to, order::acq_rel, order::acquire)) {  // sync: tables-open
   }
   return true;
