@@ -55,6 +55,10 @@ class in_use {
     it.leave_thread();
     it.trim(0);
     it.leave_thread();
+    validate();
+  }
+  // Where the build looks at structures. Nobody is inside, and no thread of the heap's own.
+  void validate() {
     if constexpr (requires { it.validate(); }) it.validate();
   }
 

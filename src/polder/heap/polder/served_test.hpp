@@ -1,8 +1,13 @@
 #pragma once
 // served — the flagship in use by a test.
+#include <unistd.h>
+
+#include <csignal>
+
 #include <polder/base/bits.hpp>
 #include <polder/heap/in_use_test.hpp>
 #include <polder/heap/polder/polder_heap.hpp>
+#include <polder/os/forked_test.hpp>
 
 namespace polder::heap {
 
@@ -21,5 +26,17 @@ struct served : in_use<polder_heap<test_host>, lab> {
 
   polder_heap<test_host>& heap = it;
 };
+
+inline constexpr os::ending aborted{.status = -1, .signal = SIGABRT};
+
+// In a child, as it would be noticed: by abort().
+template <class F>
+os::ending mistaken(F f) {
+  return os::forked([&] {
+    ::close(STDERR_FILENO);
+    f();
+    return 0;
+  });
+}
 
 }  // namespace polder::heap

@@ -26,18 +26,6 @@
 namespace polder::heap {
 namespace {
 
-constexpr os::ending aborted{.status = -1, .signal = SIGABRT};
-
-// In a child, as it would be noticed: by abort().
-template <class F>
-os::ending mistaken(F f) {
-  return os::forked([&] {
-    ::close(STDERR_FILENO);
-    f();
-    return 0;
-  });
-}
-
 std::byte* at(void* p, std::ptrdiff_t offset) { return static_cast<std::byte*>(p) + offset; }
 
 // ---- mistakes --------------------------------------------------------------------------------------------------------
