@@ -364,6 +364,18 @@ os::discarded grain_pool::discard(std::byte* p, std::size_t bytes, bool lazily, 
   return how == os::discarded::zeroed && *mark != 0 ? os::discarded::refused : how;
 }
 
+bool grain_pool::discard_within(grain g, std::uint32_t pages, std::size_t page) noexcept {
+  // Part of a huge page goes: the kernel must not make it whole again behind our back.
+  const chunk_number c = chunk_of(g);
+  if (arena_.chunk(c).kind.load(order::relaxed) == page_kind::huge) arena_.turn(c, page_kind::small_again);
+  bool dropped = true;
+  for_each_run(pages, [&](unsigned at, unsigned n) {
+    std::byte* const p = arena_.address_of(g) + at * page;
+    dropped = discard(p, n * page, false, p) == os::discarded::zeroed && dropped;
+  });
+  return dropped;
+}
+
 // The halves of a chunk, a huge page each, that hold some of `grains`.
 constexpr std::uint64_t halves_with(std::uint64_t grains) {
   constexpr std::uint64_t lower = ones(0, grains_per_chunk / 2);

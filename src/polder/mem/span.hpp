@@ -3,8 +3,8 @@
 //
 //   paper      Aigner et al., OOPSLA 2015, sec. 3.1 and 5 (real spans); here the record lies outside the memory it
 //              describes, and only its owner touches it
-//   invariant  blocks_on(free) + used + (usable - bumped) / block_size == capacity, where a hot span that is to stay
-//              counts one more in `used`, so that its last free does not look like emptiness to the fast path
+//   invariant  blocks_on(free) + used + blocks on returned pages + (usable - bumped) / block_size == capacity, where a hot span
+//              that is to stay counts one more in `used`, so that its last free does not look like emptiness to the fast path
 //
 // A span's word in the span table (mem/word.hpp) says whose it is; this record is owner-only while it is owned.
 #include <cstddef>
@@ -20,11 +20,12 @@
 namespace polder::mem {
 
 struct alignas(cache_line) span {
-  block* free;                   // list of free blocks, last freed first
-  std::uint32_t used;            // blocks outside; one more while hot and kept
-  std::uint32_t multiplier;      // tells multiples of the block size (class_table)
-  std::uint32_t bumped;          // offset of the first block never handed out; everything below is blocks
-  std::uint32_t handed;          // the same, scaled (class_table): what free compares a block's offset with
+  block* free;               // list of free blocks, last freed first
+  std::uint32_t used;        // blocks outside; one more while hot and kept
+  std::uint32_t multiplier;  // tells multiples of the block size (class_table)
+  std::uint32_t bumped;      // offset of the first block never handed out; everything below is blocks
+  std::uint32_t
+      handed;  // the same, or the first block on a returned page, scaled (class_table): free compares with it
   std::uint32_t usable;          // offset past the last block
   std::uint32_t block_size;      // bytes
   std::uint8_t cls;              // size class
@@ -43,6 +44,12 @@ struct alignas(cache_line) span {
   //   read by     whoever frees a block of the span
   //   order       relaxed: who frees a sample has it from who drew it, after the bit was set
   atomic<std::uint32_t> sampled_places;
+
+  // returned — a bit for each page of it that was given back to the system: all blocks on it are free, and on no list
+  //   written by  the owner
+  //   read by     whoever frees a block of the span
+  //   order       relaxed: a live block lies on none, and who frees one has it from who was handed it, after the bit was cleared
+  atomic<std::uint32_t> returned;
 
   static std::uint32_t place_kind(const void* block) noexcept {
     return std::uint32_t{1} << ((reinterpret_cast<std::uintptr_t>(block) >> 4) * 0x9e37'79b9u >> 27 & 31);

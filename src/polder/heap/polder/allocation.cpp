@@ -68,6 +68,8 @@ void* core::allocate_class(lab& l, unsigned c, bool* zero) noexcept {
 // Threads the next blocks of a span onto its free list, in address order: a page's worth, and so many at least as the span
 // is worth a visit for.
 bool core::extend(lab& l, mem::span& s) noexcept {
+  if (s.returned.load(order::relaxed) != 0) [[unlikely]]
+    return take_pages_back(l, s, false);
   if (s.bumped >= s.usable) return false;
   std::byte* const start = arena_.address_of(number_of(s)) + s.bumped;
   const std::uint32_t size = s.block_size;
@@ -128,6 +130,7 @@ POLDER_ALWAYS_INLINE void* core::find_block(lab& l, unsigned c, bool* zero) noex
       return p;
     }
     cool(l, c);
+    l.wanted |= class_bit(c);
     if (l.partial[c].first == 0 && adopt(l, c)) continue;
     if (l.partial[c].first != 0) {
       s = &arena_.spans()[l.partial[c].first];
@@ -192,6 +195,7 @@ mem::span* core::open_span(lab& l, unsigned c) noexcept {
   s.zero = r.zero;
   s.sampled_places.store(0, order::relaxed);
   s.sampled.store(0, order::relaxed);  // a run's record may have lain there
+  s.returned.store(0, order::relaxed);
   own(l, s);
   arena_.words()[r.first].store(mem::word::tag(l.number) | c, order::release);  // sync: span-made
   // A class that has taken several fresh spans in a row grows: one call for its pages instead of a fault each.
@@ -237,7 +241,7 @@ POLDER_NOINLINE void core::cool(lab& l, unsigned c, left how) noexcept {
     s.become(mem::span_state::free);
     disown(l, s);
     give_grains(&l.hint, number_of(s), 1, how);
-  } else if (s.free || s.bumped < s.usable) {
+  } else if (s.free || s.bumped < s.usable || s.returned.load(order::relaxed) != 0) {
     s.become(mem::span_state::partial);
     list_partial(l, s);
   } else {
@@ -275,6 +279,7 @@ void core::own(lab& l, mem::span& s) noexcept {
 }
 
 void core::disown(lab& l, mem::span& s) noexcept {
+  if (l.thin_next == number_of(s)) l.thin_next = s.next_owned;
   (s.prev_owned ? arena_.spans()[s.prev_owned].next_owned : l.owned) = s.next_owned;
   if (s.next_owned) arena_.spans()[s.next_owned].prev_owned = s.prev_owned;
   --l.owned_count;

@@ -22,6 +22,7 @@
 #include <polder/mem/guarded_blocks.hpp>
 #include <polder/mem/heap_profile.hpp>
 #include <polder/mem/huge_blocks.hpp>
+#include <polder/mem/span_pages.hpp>
 #include <polder/os/background_thread.hpp>
 #include <polder/os/topology.hpp>
 #include <polder/sync/index_stack.hpp>
@@ -53,6 +54,8 @@ class core {
   void deallocate_found(lab& l, std::uint32_t w, void* p) noexcept;  // in the main arena; w: its grain's word
   void deallocate_without_lab(void* p) noexcept;
   void emptied(lab& l, mem::span& s) noexcept;  // its last block came back
+  // The block lies where the fast path takes none for handed out, or is free: does not return if nobody has it.
+  void check_beyond(const void* p) const noexcept;
 
   // True: the address is one of a guarded block's pages, and one line has said what was done there.
   bool explain_fault(const void* p) const noexcept { return guarded_.explain(p); }
@@ -136,6 +139,9 @@ class core {
   template <class F>
   bool with_claimed(lab& l, F f) noexcept;  // f(l) for such a one
   bool sweep_left(lab& l) noexcept;  // and for one that a thread left as it was; false: it is busy, or has been
+  template <class F>
+  bool with_left(lab& l, F f) noexcept;  // f(l) for one without a thread
+  std::size_t strip(lab& l) noexcept;
   bool is_orphaned(const lab& l) const noexcept;  // its thread has ended and did not give it up
 
   // ---- sites
@@ -165,6 +171,27 @@ class core {
   void disown(lab& l, mem::span& s) noexcept;
   void give_grains(mem::chunk_number* hint, mem::grain first, unsigned n, left how = left::dirty) noexcept;
 
+  // ---- pages of spans in use
+  static constexpr std::uint32_t most_thins = 256;  // in a step of decay, by a thread that works
+  static constexpr std::uint32_t steps_of_rest =
+      4;  // in which a class takes no span, and then until as many more have begun
+  struct looked {
+    std::size_t bytes;  // given back
+    bool all;           // it has looked at the last of the LAB's spans
+  };
+  std::size_t thin(lab& l, mem::span& s) noexcept;
+  looked thin_some(lab& l, unsigned looks, unsigned most, bool asleep) noexcept;
+  std::size_t thin_all(lab& l) noexcept;
+  void thin_idle() noexcept;
+  // Its thread has been here since its spans were last looked at: a hint.
+  bool may_be_thinned(const lab& l) const noexcept {
+    return thins_.load(order::relaxed) && l.thinned.load(order::relaxed) != l.seen.load(order::relaxed) + 1;
+  }
+  void relist(mem::span& s, const mem::span_pages& pages, std::uint32_t returned, mem::secret secret) noexcept;
+  void note_returned(mem::span& s, std::uint32_t returned) noexcept;
+  bool take_pages_back(lab& l, mem::span& s, bool all) noexcept;
+  bool is_returned(const void* p) const noexcept;
+
   // ---- frees
   void free_own(lab& l, mem::span& s, std::uint32_t w, mem::block* b) noexcept;
   void reopen(lab& l, mem::span& s, std::uint32_t w) noexcept;
@@ -176,6 +203,7 @@ class core {
   void free_large(mem::chunk_number* hint, mem::grain g, const void* p) noexcept;
   [[noreturn]] void report_size(const void* p) const noexcept;
   void check_block(std::uint32_t w, const void* p) const noexcept;
+  void check_live(std::uint32_t w, const void* p) const noexcept;
   bool is_a_crowd(std::uint32_t threads) noexcept;
   bool waits_for_a_processor(const lab& o) noexcept;
   void service(lab& l) noexcept;
@@ -278,6 +306,11 @@ class core {
 
   options options_;
   mem::secret secret_;
+  // thins_ — pages of spans in use can be given back.
+  //   written by  who makes the heap; who finds that the system keeps them
+  //   read by     whoever would
+  //   order       relaxed
+  atomic<bool> thins_;
   bool heavy_fences_;  // membarrier works: LABs of idle threads can be claimed
   // process_ — whose threads the LABs' owners are, as the kernel numbers it.
   //   written by  who makes the heap, and by the only thread of a forked child

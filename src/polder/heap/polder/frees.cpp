@@ -57,12 +57,27 @@ POLDER_NOINLINE void core::send_due(lab& l, mem::lab_number owner) noexcept {
   l.out.send_due(owner, [&](const outbox::list& list) { post_list(l, list); });
 }
 
+// Returns if p may be a live block of the span that word w describes, as far as that and the block itself tell.
+POLDER_ALWAYS_INLINE void core::check_block(std::uint32_t w, const void* p) const noexcept {
+  const unsigned c = mem::word::cls(w);
+  if (c == 0 || c > classes::count || mem::word::owner(w) == 0) report_free(p);
+  const auto offset = std::uint32_t(address(p) & (mem::grain_size - 1));
+  if (offset >= classes::usable_bytes[c] || !mem::divides(classes::multiplier[c], offset)) report_free(p);
+  if (links::fit(static_cast<const mem::block*>(p), secret_)) report_free(p);
+}
+
+// The same, as far as anything tells.
+void core::check_live(std::uint32_t w, const void* p) const noexcept {
+  check_block(w, p);
+  if (mem::word::is_thin(w) && is_returned(p)) report_free(p);
+}
+
 void core::deallocate(lab& l, void* p) noexcept {
   const mem::grain g = arena_.find(address(p));
   if (g == 0) return free_huge(p);
   std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
   if (mem::word::cls(w) == mem::word::large) return free_large(&l.hint, g, p);
-  check_block(w, p);
+  check_live(w, p);
   if (mem::word::is_sampled(w)) [[unlikely]]
     w = forget(l.number, g, w, p);
   if (options_.hardened) return confine(l, w, p);
@@ -73,7 +88,8 @@ void core::deallocate(lab& l, void* p) noexcept {
 // Another LAB's small block, which is what the fast path most often leaves: no more of it need be looked up. Its word is as
 // new as the block is, whoever brought that here.
 void core::deallocate_found(lab& l, std::uint32_t w, void* p) noexcept {
-  const bool remote = mem::word::owner(w) != l.number && !mem::word::is_sampled(w);
+  constexpr std::uint32_t asks_for_more = mem::word::sampled_bit | mem::word::thin_bit;
+  const bool remote = mem::word::owner(w) != l.number && (w & asks_for_more) == 0;
   if (!remote || mem::word::cls(w) - 1 >= classes::count) return deallocate(l, p);
   check_block(w, p);
   free_remote(l, w, p);
@@ -84,7 +100,7 @@ void core::deallocate_without_lab(void* p) noexcept {
   if (g == 0) return free_huge(p);
   const std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
   if (mem::word::cls(w) == mem::word::large) return free_large(nullptr, g, p);
-  check_block(w, p);
+  check_live(w, p);
   if (mem::word::is_sampled(w)) [[unlikely]]
     forget(0, g, w, p);
   auto* const b = static_cast<mem::block*>(p);
@@ -94,13 +110,11 @@ void core::deallocate_without_lab(void* p) noexcept {
   post(mem::word::owner(w), b, b, classes::block_size[mem::word::cls(w)]);
 }
 
-// Returns if p may be a live block of the span that word w describes.
-void core::check_block(std::uint32_t w, const void* p) const noexcept {
-  const unsigned c = mem::word::cls(w);
-  if (c == 0 || c > classes::count || mem::word::owner(w) == 0) report_free(p);
-  const auto offset = std::uint32_t(address(p) & (mem::grain_size - 1));
-  if (offset >= classes::usable_bytes[c] || !mem::divides(classes::multiplier[c], offset)) report_free(p);
-  if (links::fit(static_cast<const mem::block*>(p), secret_)) report_free(p);
+void core::check_beyond(const void* p) const noexcept {
+  const mem::grain g = arena_.find(address(p));
+  const mem::span& s = arena_.spans()[g];
+  if (s.returned.load(order::relaxed) == 0 || (address(p) & (mem::grain_size - 1)) >= s.bumped) report_free(p);
+  check_live(arena_.words()[g].load(order::relaxed), p);
 }
 
 void core::emptied(lab& l, mem::span& s) noexcept {
@@ -224,12 +238,19 @@ void core::service(lab& l) noexcept {
   note_opened(l);
   if (!l.in.empty()) drain_own(l);
   // What has waited for a whole step goes home; more often would send lists of one block where threads are many.
-  if (const std::uint32_t step = step_.load(order::relaxed); step != l.seen.load(order::relaxed)) {
+  if (const std::uint32_t step = step_.load(order::relaxed), seen = l.seen.load(order::relaxed); step != seen) {
     l.seen.store(step, order::relaxed);
+    l.thins_due = l.owned_count / 16 < most_thins ? l.owned_count / 16 : most_thins;
+    if (step / steps_of_rest != seen / steps_of_rest) {
+      l.wanted_before = l.wanted;
+      l.wanted = 0;
+    }
     if (l.watched != watched_.load(order::relaxed)) [[unlikely]]
       hear(l);
     l.out.flush_all([&](const outbox::list& list) { post_list(l, list); });
   }
+  if (l.thins_due != 0) [[unlikely]]
+    l.thins_due = thin_some(l, 64, 1, false).all ? 0 : l.thins_due - 1;
   decay();
 }
 
@@ -257,7 +278,8 @@ void core::report_free(const void* p) const noexcept {
       .block_size = classes::block_size[c], .span = start, .cls = c, .owner = mem::word::owner(w)};
   const auto offset = std::uint32_t(address(p) & (mem::grain_size - 1));
   if (!mem::divides(classes::multiplier[c], offset)) mem::report(mem::misuse::misaligned_free, p, where);
-  if (offset < classes::usable_bytes[c] && links::fit(static_cast<const mem::block*>(p), secret_))
+  if (offset < classes::usable_bytes[c] &&
+      (links::fit(static_cast<const mem::block*>(p), secret_) || is_returned(p)))
     mem::report(mem::misuse::double_free, p, where);
   mem::report(mem::misuse::invalid_free, p, where);
 }

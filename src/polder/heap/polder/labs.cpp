@@ -38,6 +38,7 @@ static bool wants_huge_pages(const mem::arena::reservation& r, const options& o)
 core::core(const mem::arena::reservation& r, const options& o) noexcept
     : options_(o),
       secret_(os::process_secret()),
+      thins_(!o.hardened && r.page * 4 <= mem::grain_size),
       heavy_fences_(os::register_heavy_fence()),
       process_(os::own_process_number()),
       watched_(o.hardened),
@@ -212,8 +213,8 @@ bool core::adopt(lab& l, unsigned c) noexcept {
       own(l, s);
       // Who still reads the old owner posts there, and whoever empties that inbox reads this word and sends it on.
       auto& word = arena_.words()[number_of(s)];
-      const std::uint32_t sampled = word.load(order::relaxed) & mem::word::sampled_bit;
-      word.store(mem::word::tag(l.number) | sampled | c, order::release);  // sync: span-made
+      const std::uint32_t kept = word.load(order::relaxed) & (mem::word::sampled_bit | mem::word::thin_bit);
+      word.store(mem::word::tag(l.number) | kept | c, order::release);  // sync: span-made
       list_partial(l, s);
     }
     chain strays;
@@ -261,6 +262,17 @@ bool core::sweep_idle(lab& l) noexcept {
   return with_claimed(l, [this](lab& claimed) { sweep(claimed, left::aged); });
 }
 
+// f(l) for a LAB without a thread; false: somebody is at it, or it is being made.
+template <class F>
+bool core::with_left(lab& l, F f) noexcept {
+  if (l.door.state() != lab_state::idle || !l.door.is_open() || !l.door.try_drain()) return false;
+  f(l);
+  chain strays;
+  settle(l, strays);
+  deliver(strays);
+  return true;
+}
+
 // Whether allocations are watched, to all LABs. One whose owner is inside each time hears of it in its next decay step, as do all
 // where nobody can claim.
 void core::tell_labs(lab& own) noexcept {
@@ -286,14 +298,35 @@ void core::hear(lab& l) noexcept {
 
 // A child of fork has the LABs of threads that are no more as these left them: hot spans in them, and lists in the outbox.
 bool core::sweep_left(lab& l) noexcept {
-  // One that is being made is idle too, and then not open, or swept.
-  if (l.door.state() != lab_state::idle || !l.door.is_open() || l.swept.load(order::relaxed)) return false;
-  if (!l.door.try_drain()) return false;
-  sweep(l, left::aged);
-  chain strays;
-  settle(l, strays);
-  deliver(strays);
-  return true;
+  return !l.swept.load(order::relaxed) && with_left(l, [this](lab& held) { sweep(held, left::aged); });
+}
+
+// Takes all that a LAB can do without, where its thread is elsewhere or it has none. Bytes that went back to the system at once.
+std::size_t core::strip(lab& l) noexcept {
+  std::size_t bytes = 0;
+  const auto all = [&](lab& held) {
+    sweep(held, left::aged);
+    bytes += thin_all(held);
+  };
+  // Who is inside refuses anyway, at the price of a membarrier; who stopped there for good does each time.
+  if (!with_left(l, all) && l.door.owner_is_outside()) with_claimed(l, all);
+  return bytes;
+}
+
+// The background thread's: of LABs that nobody works in, so many spans of each. Those that have been seen to the end are left
+// alone until their threads come by again.
+void core::thin_idle() noexcept {
+  constexpr unsigned most = 64;
+  const std::uint32_t step = step_.load(order::relaxed);
+  for (mem::lab_number n = 1; n <= labs_made(); ++n) {
+    lab& l = lab_at(n);
+    const std::uint32_t seen = l.seen.load(order::relaxed);
+    if (step - seen < 2 || !may_be_thinned(l)) continue;
+    const auto some = [&](lab& held) {
+      if (thin_some(held, ~0u, most, true).all) held.thinned.store(seen + 1, order::relaxed);
+    };
+    if (!with_left(l, some) && l.door.owner_is_outside()) with_claimed(l, some);
+  }
 }
 
 void core::after_fork_child(lab* own) noexcept {

@@ -76,7 +76,7 @@ std::size_t core::usable_size(const void* p) const noexcept {
   const unsigned c = mem::word::cls(w);
   if (c == mem::word::large && p == arena_.address_of(g))
     return std::size_t{reinterpret_cast<const mem::large_run&>(arena_.spans()[g]).grains} << mem::grain_shift;
-  check_block(w, p);
+  check_live(w, p);
   return classes::block_size[c];
 }
 
@@ -97,7 +97,7 @@ void* core::try_in_place(const void* p, std::size_t n) noexcept {
   const std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
   const unsigned c = mem::word::cls(w);
   if (c != mem::word::large) {
-    check_block(w, p);
+    check_live(w, p);
     return classes::keeps(c, n) ? const_cast<void*>(p) : nullptr;
   }
   if (p != arena_.address_of(g)) report_free(p);

@@ -2,10 +2,12 @@
 // outside — how much of a span or a run its users have, as a thread sees it that does not own it. Figures, never a decision.
 //
 //   progress   wait-free
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
 #include <polder/heap/polder/lab.hpp>
+#include <polder/mem/grain_pool.hpp>
 
 namespace polder::heap {
 
@@ -20,6 +22,11 @@ inline std::uint32_t blocks_outside(const lab& owner, const mem::span& s, std::u
   const std::uint32_t more = hot ? one_more(glimpse(owner.keeps), mem::word::cls(w)) : 0;
   const std::uint32_t out = used > more ? used - more : 0;
   return out < all ? out : all;
+}
+
+// What of a span was given back while it is in use.
+inline std::size_t returned_bytes(const mem::span& s, std::uint32_t w, std::size_t page) noexcept {
+  return mem::word::is_thin(w) ? unsigned(std::popcount(s.returned.load(order::relaxed))) * page : 0;
 }
 
 // The length of a run whose word was read as large. Its record may be a span's by now: then it is no run any more.

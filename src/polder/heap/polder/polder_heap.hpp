@@ -99,9 +99,10 @@ class polder_heap {
     lab& l = *here();
     const std::size_t offset = address(p) - address(l.base);
     if (offset < l.arena_bytes && n <= lab::direct_limit) [[likely]] {
-      const unsigned c = mem::word::cls(l.words[offset >> mem::grain_shift].load(order::relaxed));
+      const std::uint32_t w = l.words[offset >> mem::grain_shift].load(order::relaxed);
+      const unsigned c = mem::word::cls(w);
       const auto in_span = std::uint32_t(offset & (mem::grain_size - 1));
-      if (c - 1 < classes::count && in_span < classes::usable_bytes[c] &&
+      if (c - 1 < classes::count && in_span < classes::usable_bytes[c] && !mem::word::is_thin(w) &&
           mem::divides(classes::multiplier[c], in_span) && !links::fit(static_cast<const mem::block*>(p), l.secret))
           [[likely]] {
         if (classes::keeps(c, n)) return p;
@@ -410,12 +411,12 @@ class polder_heap {
     if (offset < l.arena_bytes && !l.door.active()) [[likely]] {
       const std::size_t g = offset >> mem::grain_shift;
       const std::uint32_t w = l.words[g].load(order::relaxed);
-      if (l.door.enter_with(w & ~mem::word::class_mask)) [[likely]] {
+      if (l.door.enter_with(w & ~mem::word::below_tag)) [[likely]] {
         mem::span& s = l.spans[g];
         auto* const b = static_cast<mem::block*>(p);
         const auto in_span = std::uint32_t(offset & (mem::grain_size - 1));
         if (mem::scaled(s.multiplier, in_span) >= s.handed || links::fit(b, l.secret)) [[unlikely]]
-          return misused(p, *this);
+          return beyond(p, *this, size);
         if (size.suits(s)) [[likely]] {
           links::set(b, s.free, l.secret);
           s.free = b;
@@ -459,8 +460,15 @@ class polder_heap {
     self.core_.load(order::relaxed)->emptied(l, s);
     l.door.exit();
   }
-  [[gnu::cold]] POLDER_NOINLINE static void misused(void* p, polder_heap& self) noexcept {
-    self.core_.load(order::relaxed)->report_free(p);
+  // Of a block that lies at or beyond where the span's blocks are all handed out, or is free.
+  template <class Size>
+  [[gnu::cold]] POLDER_NOINLINE static void beyond(void* p, polder_heap& self, Size size) noexcept {
+    lab& l = *here();
+    core& c = *self.core_.load(order::relaxed);
+    c.check_beyond(p);
+    size.check(c, p);
+    c.deallocate(l, p);
+    l.door.exit();
   }
 
   // Announced in front of a closed door: withdraw.

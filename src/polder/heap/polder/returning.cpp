@@ -27,7 +27,7 @@ core::givable core::what_is_left_to_give() const noexcept {
   givable all{.taken = c.taken, .dirty = c.dirty, .cached = huge_.cached_bytes()};
   for (mem::lab_number n = 1; n <= labs_made(); ++n) {
     const lab& l = lab_at(n);
-    if (!may_hold_something(l)) continue;
+    if (!may_hold_something(l) && !may_be_thinned(l)) continue;
     ++all.labs;
     all.waiting += l.in_bytes.load(order::relaxed);
   }
@@ -44,6 +44,7 @@ void core::tend() noexcept {
     os::background_thread::sleep(unfinished ? 5 : options_.decay_ms / 2 + 1 + os::coarse_tick_milliseconds);
     if (!os::background_thread::shares_rights()) return;
     decay();
+    thin_idle();
     const givable now = what_is_left_to_give();
     if (now.is_nothing()) return;
     if (now != std::exchange(before, now) || unfinished) idle = 0;
@@ -92,16 +93,16 @@ void core::decay() noexcept {
 }
 
 std::size_t core::trim(lab* own) noexcept {
-  if (own) sweep(*own, left::dirty);
-  for (mem::lab_number n = 1; n <= labs_made(); ++n) {
-    lab& l = lab_at(n);
-    // Who is inside refuses anyway, at the price of a membarrier; who stopped there for good does each time.
-    if (&l != own && l.door.owner_is_outside()) sweep_idle(l);
-    sweep_left(l);
+  std::size_t bytes = 0;
+  if (own) {
+    sweep(*own, left::dirty);
+    bytes += thin_all(*own);
   }
+  for (mem::lab_number n = 1; n <= labs_made(); ++n)
+    if (lab& l = lab_at(n); &l != own) bytes += strip(l);
   mem::chunk_number from = 0;
-  std::size_t bytes = grains_.purge(
-      {.what = mem::grain_pool::which::all, .lazily = options_.release == release_policy::free}, from);
+  bytes += grains_.purge({.what = mem::grain_pool::which::all, .lazily = options_.release == release_policy::free},
+                         from);
   grains_.release_extra_chunks();
   bytes += huge_.purge(true);
   os::probe::trim(bytes);

@@ -13,7 +13,7 @@
 
 namespace polder::heap {
 
-// Calls v.small(word, blocks outside), v.large(bytes) or v.metadata() for what begins in each grain in use.
+// Calls v.small(word, blocks outside, bytes held), v.large(bytes) or v.metadata() for what begins in each grain in use.
 template <class Visitor>
 void core::for_each_use(Visitor& v) const noexcept {
   const auto look = [&](mem::chunk_number from, mem::chunk_number to) {
@@ -24,8 +24,11 @@ void core::for_each_use(Visitor& v) const noexcept {
         const atomic<std::uint32_t>& word = arena_.words()[g];
         const std::uint32_t w = word.load(order::acquire);  // sync: span-made
         const unsigned cls = mem::word::cls(w);
-        if (cls - 1 < classes::count) v.small(w, blocks_outside(lab_at(mem::word::owner(w)), arena_.spans()[g], w));
-        else if (cls == mem::word::large)
+        if (cls - 1 < classes::count) {
+          const mem::span& s = arena_.spans()[g];
+          v.small(w, blocks_outside(lab_at(mem::word::owner(w)), s, w),
+                  mem::grain_size - returned_bytes(s, w, arena_.page()));
+        } else if (cls == mem::word::large)
           v.large(run_bytes(reinterpret_cast<const mem::large_run&>(arena_.spans()[g]), word));
         else if (cls == mem::word::metadata) v.metadata();
       }
@@ -53,14 +56,16 @@ void core::count_waiting(waiting_blocks& into) const noexcept {
 
 statistics core::read_statistics(class_statistics* of_classes) const noexcept {
   struct {
-    void small(std::uint32_t w, std::uint32_t blocks) {
+    void small(std::uint32_t w, std::uint32_t blocks, std::size_t bytes) {
       ++spans[mem::word::cls(w)];
       outside[mem::word::cls(w)] += blocks;
+      held[mem::word::cls(w)] += bytes;
     }
     void large(std::size_t bytes) { runs += bytes; }
     void metadata() { ++grains_of_labs; }
 
     std::uint64_t spans[classes::count + 1] = {}, outside[classes::count + 1] = {};
+    std::size_t held[classes::count + 1] = {};
     std::size_t runs = 0, grains_of_labs = 0;
   } seen;
   for_each_use(seen);
@@ -78,7 +83,7 @@ statistics core::read_statistics(class_statistics* of_classes) const noexcept {
                           .spans = seen.spans[c],
                           .waiting = many < out ? many : out,
                           .free = seen.spans[c] * capacity(c) - out,
-                          .active = seen.spans[c] * mem::grain_size};
+                          .active = seen.held[c]};
     k.allocated = out - k.waiting;
     k.unallocated = k.active - k.allocated * k.block_size;
     s.allocated += k.allocated * k.block_size;
@@ -127,13 +132,13 @@ std::uint32_t core::read_labs(mem::lab_number first, std::span<lab_statistics> i
     for (const std::uint64_t& sent : l.sent) s.remote_frees += glimpse(sent);
   }
   struct {
-    void small(std::uint32_t w, std::uint32_t blocks) {
+    void small(std::uint32_t w, std::uint32_t blocks, std::size_t bytes) {
       const mem::lab_number at = mem::word::owner(w) - first;
       if (at >= count) return;
       const std::size_t used = std::size_t{blocks} * classes::block_size[mem::word::cls(w)];
       ++of[at].spans;
       of[at].used += used;
-      of[at].free += mem::grain_size - used;
+      of[at].free += bytes > used ? bytes - used : 0;
     }
     void large(std::size_t) {}
     void metadata() {}

@@ -82,9 +82,17 @@ std::size_t core::validate(const lab& l, const mem::span& s) const noexcept {
   const std::uint32_t size = classes::block_size[s.cls];
   must(s.block_size == size && s.multiplier == classes::multiplier[s.cls] &&
        s.usable == classes::usable_bytes[s.cls]);
-  must(s.bumped <= s.usable && s.bumped % size == 0 && s.handed == mem::scaled(s.multiplier, s.bumped));
+  must(s.bumped <= s.usable && s.bumped % size == 0);
   const std::byte* const start = arena_.address_of(number_of(s));
   const std::uint32_t blocks = s.bumped / size;
+  const std::uint32_t w = arena_.words()[number_of(s)].load(order::relaxed);
+  const std::uint32_t returned = s.returned.load(order::relaxed);
+  mem::span_pages pages(size, arena_.page());
+  pages.note_free_on(returned);
+  std::uint32_t on_no_page = 0, first_on_none = blocks;
+  for (std::uint32_t n = blocks; n-- != 0;)
+    if (pages.is_free(n)) ++on_no_page, first_on_none = n;
+  must(s.handed == mem::scaled(s.multiplier, first_on_none * size) && mem::word::is_thin(w) == (returned != 0));
   std::uint32_t free = 0;
   for (const mem::block* b = s.free; b != nullptr; b = links::next(b, secret_)) {
     const std::size_t offset = address(b) - address(start);
@@ -93,12 +101,14 @@ std::size_t core::validate(const lab& l, const mem::span& s) const noexcept {
   const std::uint32_t more = s.state == mem::span_state::hot ? one_more(l.keeps, s.cls) : 0;
   must(s.used >= more);
   const std::uint32_t outside = s.used - more;
-  must(free + outside == blocks);
+  must(free + outside + on_no_page == blocks);
   switch (s.state) {
     case mem::span_state::free: must(false); break;
     case mem::span_state::hot: must(s.used != 0); break;
-    case mem::span_state::partial: must(outside != 0 && (free != 0 || s.bumped < s.usable)); break;
-    case mem::span_state::full: must(free == 0 && s.bumped == s.usable); break;
+    case mem::span_state::partial:
+      must(outside != 0 && (free != 0 || on_no_page != 0 || s.bumped < s.usable));
+      break;
+    case mem::span_state::full: must(free == 0 && on_no_page == 0 && s.bumped == s.usable); break;
   }
   return outside;
 }

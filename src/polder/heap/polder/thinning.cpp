@@ -1,0 +1,126 @@
+// core: pages of spans in use on which every block is free.
+//
+// A span stays for as long as one of its blocks is out, and where sizes change, most of a heap is spans with few. Their free
+// pages go back to the system: the blocks on them leave the span's list, and come back a page at a time when it is empty.
+// A second free of such a block finds no key on the page; so from the first of them on, `handed` sends each free of the
+// owner's the slow way, and a bit in the word those of others, to ask which pages are gone.
+#include <bit>
+
+#include <polder/heap/polder/core.hpp>
+#include <polder/mem/span_pages.hpp>
+
+namespace polder::heap {
+
+// Whether pages of it are likely to be free: half of them are, if its blocks lie anywhere.
+static bool is_sparse(const mem::span& s, std::size_t page) noexcept {
+  const std::size_t pages = mem::grain_size / page;
+  return s.used * (1 + s.block_size / page) <= pages * 2 / 3;
+}
+
+// What is left of its list in the order of addresses, and what follows from which pages are gone.
+void core::relist(mem::span& s, const mem::span_pages& pages, std::uint32_t returned, mem::secret secret) noexcept {
+  std::byte* const start = arena_.address_of(number_of(s));
+  mem::block* first = nullptr;
+  for (std::uint32_t n = s.bumped / s.block_size; n-- != 0;) {
+    const std::uint32_t at = n * s.block_size;
+    if (!pages.is_free(n) || (pages.of(at) & returned) != 0) continue;
+    auto* const b = reinterpret_cast<mem::block*>(start + at);
+    links::set(b, first, secret);
+    first = b;
+  }
+  s.free = first;
+}
+
+void core::note_returned(mem::span& s, std::uint32_t returned) noexcept {
+  s.returned.store(returned, order::relaxed);
+  const std::uint32_t first =
+      returned == 0
+          ? s.bumped
+          : mem::span_pages(s.block_size, arena_.page()).blocks_on(unsigned(std::countr_zero(returned))).first *
+                s.block_size;
+  s.handed = mem::scaled(s.multiplier, first);
+  auto& word = arena_.words()[number_of(s)];
+  const std::uint32_t w = word.load(order::relaxed) & ~mem::word::thin_bit;
+  word.store(returned == 0 ? w : w | mem::word::thin_bit, order::relaxed);
+}
+
+// Gives the free pages of a partial span back. Bytes; 0: there were few.
+std::size_t core::thin(lab& l, mem::span& s) noexcept {
+  const std::size_t page = arena_.page();
+  std::byte* const start = arena_.address_of(number_of(s));
+  mem::span_pages pages(s.block_size, page);
+  const std::uint32_t before = s.returned.load(order::relaxed);
+  for (std::uint32_t at = 0; at < s.bumped;
+       at += cache_line)  // the list runs anywhere through what is no longer in the cache
+    if ((before >> at / page & 1) == 0) __builtin_prefetch(start + at);
+  for (const mem::block* b = s.free; b != nullptr; b = links::next(b, l.secret)) {
+    const auto offset = std::uint32_t(reinterpret_cast<const std::byte*>(b) - start);
+    if (offset >= s.bumped || !links::fit(b, l.secret)) [[unlikely]]
+      report_corrupted(b);
+    pages.note_free(offset / s.block_size);
+  }
+  pages.note_free_on(before);
+  const std::uint32_t free = pages.wholly_free() & ~before;
+  if (unsigned(std::popcount(free)) * 4 < pages.count()) return 0;
+  relist(s, pages, before | free, l.secret);
+  note_returned(s, before | free);
+  if (!grains_.discard_within(number_of(s), free, page)) {
+    take_pages_back(l, s, true);
+    thins_.store(false, order::relaxed);
+    return 0;
+  }
+  return unsigned(std::popcount(free)) * page;
+}
+
+// Puts the blocks of a page that was given back on the list again, and of more where they are larger than a page; or all. True: it
+// has some now.
+POLDER_NOINLINE bool core::take_pages_back(lab& l, mem::span& s, bool all) noexcept {
+  const mem::span_pages pages(s.block_size, arena_.page());
+  std::byte* const start = arena_.address_of(number_of(s));
+  std::uint32_t returned = s.returned.load(order::relaxed);
+  do {
+    const mem::span_pages::range on = pages.blocks_on(unsigned(std::countr_zero(returned)));
+    returned &= returned - 1;
+    for (std::uint32_t n = on.last; n-- != on.first;) {
+      if ((pages.of(n * s.block_size) & returned) != 0) continue;
+      auto* const b = reinterpret_cast<mem::block*>(start + n * s.block_size);
+      links::set(b, s.free, l.secret);
+      s.free = b;
+    }
+  } while (returned != 0 && (all || s.free == nullptr));
+  note_returned(s, returned);
+  return true;
+}
+
+// Whether it lies on a page that was given back, so that it is free.
+bool core::is_returned(const void* p) const noexcept {
+  const mem::span& s = arena_.spans()[arena_.find(address(p))];
+  const auto offset = std::uint32_t(address(p) & (mem::grain_size - 1));
+  return (mem::span_pages(s.block_size, arena_.page()).of(offset) & s.returned.load(order::relaxed)) != 0;
+}
+
+// Looks at so many more of the LAB's spans, and thins at most so many: those of classes that have taken no span for some steps of
+// decay, so that they will not be filled soon. `asleep`: the LAB's thread, so none will.
+POLDER_NOINLINE core::looked core::thin_some(lab& l, unsigned looks, unsigned most, bool asleep) noexcept {
+  std::size_t bytes = 0;
+  if (!thins_.load(order::relaxed)) return {.bytes = 0, .all = true};
+  if (l.thin_next == 0) l.thin_next = l.owned;
+  for (; looks != 0 && most != 0 && l.thin_next != 0; --looks) {
+    mem::span& s = arena_.spans()[l.thin_next];
+    l.thin_next = s.next_owned;
+    const bool resting = asleep || ((l.wanted | l.wanted_before) & class_bit(s.cls)) == 0;
+    if (s.state != mem::span_state::partial || !resting || !is_sparse(s, arena_.page())) continue;
+    const std::size_t had = thin(l, s);
+    bytes += had;
+    most -= had != 0;
+  }
+  return {.bytes = bytes, .all = l.thin_next == 0};
+}
+
+// All that can be thinned, of a LAB that is the caller's. Bytes.
+std::size_t core::thin_all(lab& l) noexcept {
+  l.thin_next = 0;
+  return thin_some(l, ~0u, ~0u, true).bytes;
+}
+
+}  // namespace polder::heap

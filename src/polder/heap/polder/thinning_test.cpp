@@ -1,0 +1,317 @@
+// Pages of spans in use that go back to the system, and come again.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <random>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include <polder/heap/polder/outside.hpp>
+#include <polder/heap/polder/served_test.hpp>
+#include <polder/mem/span_pages.hpp>
+#include <polder/os/answered_test.hpp>
+#include <polder/os/forked_test.hpp>
+#include <polder/os/heavy_fence.hpp>
+#include <polder/os/lacks_test.hpp>
+#include <polder/os/pages.hpp>
+
+namespace polder::heap {
+namespace {
+
+using blocks = std::vector<void*>;
+
+// A heap with spans of which few blocks are out.
+struct sparse : served {
+  explicit sparse(const options& o = usual) : served(o) {}
+
+  static const char* why_not() {
+    if (os::page_size() * 4 > mem::grain_size) return "pages as large as a span";
+    return os::lacks_advice();
+  }
+
+  blocks make(std::size_t n, std::size_t bytes) {
+    blocks all;
+    for (std::size_t had = 0; had < bytes; had += n) {
+      all.push_back(allocate(n));
+      std::memset(all.back(), int(all.size()), n);
+    }
+    return all;
+  }
+  // Frees all but each `of`-th, and tells which stay, with what they hold.
+  blocks keep_one(const blocks& all, std::size_t of) {
+    blocks kept;
+    for (std::size_t i = 0; i != all.size(); ++i) i % of == of / 2 ? kept.push_back(all[i]) : free(all[i]);
+    return kept;
+  }
+  bool is_thin(const void* p) { return mem::word::is_thin(word_of(p)); }
+  std::size_t thin_ones(const blocks& all) {
+    std::set<mem::grain> found;
+    for (const void* p : all)
+      if (is_thin(p)) found.insert(grain_of(p));
+    return found.size();
+  }
+  bool is_returned(const void* p) {
+    const auto at = (address(p) & (mem::grain_size - 1)) / os::page_size();
+    return (span_of(p).returned.load(order::relaxed) >> at & 1) != 0;
+  }
+};
+
+bool holds(const void* p, std::size_t n) {
+  const auto* const bytes = static_cast<const unsigned char*>(p);
+  return std::memcmp(bytes, bytes + 1, n - 1) == 0;
+}
+
+TEST(thinning, trim_gives_free_pages_of_spans_in_use_back) {
+  if (const char* why = sparse::why_not()) GTEST_SKIP() << why;
+  sparse h;
+  const blocks all = h.make(64, 4 * MiB);
+  const blocks kept = h.keep_one(all, 1024);
+  const statistics before = h.now();
+  const std::size_t bytes = h.heap.trim(0);
+  const statistics after = h.now();
+  EXPECT_EQ(before.resident - after.resident, bytes);
+  EXPECT_GE(h.thin_ones(kept), kept.size() / 2);
+  EXPECT_LT(after.active, before.active / 4);
+  EXPECT_LT(after.resident, before.resident / 2);
+  EXPECT_EQ(before.allocated, after.allocated);
+  std::size_t gone = 0;
+  for (void* p : all)
+    if (h.heap.owns(p) && h.is_thin(p) && h.is_returned(p)) {
+      unsigned char in = 1;
+      void* const page = at_address(align_down(address(p), os::page_size()));
+      gone += ::mincore(page, 1, &in) == 0 && (in & 1) == 0;
+    }
+  EXPECT_GT(gone, all.size() / 2);
+  for (const void* p : kept) EXPECT_TRUE(holds(p, 64));
+  h.validate();
+  for (void* p : kept) h.free(p);
+}
+
+TEST(thinning, what_went_is_handed_out_again_each_block_once) {
+  if (const char* why = sparse::why_not()) GTEST_SKIP() << why;
+  std::mt19937 random;
+  for (unsigned c = 1; c <= classes::count; ++c) {
+    const std::size_t n = classes::block_size[c];
+    sparse h;
+    blocks kept = h.make(n, 3 * mem::grain_size);
+    std::shuffle(kept.begin(), kept.end(), random);
+    const std::size_t few = n < 4096 ? 9 : 3;
+    for (; kept.size() > few; kept.pop_back()) h.free(kept.back());
+    h.heap.trim(0);
+    h.validate();
+    const std::size_t spans = h.now().spans;
+    std::set<void*> out(kept.begin(), kept.end());
+    for (std::size_t i = 0; i != capacity(c); ++i) {
+      void* const p = h.allocate(n);
+      ASSERT_TRUE(out.insert(p).second) << n;
+      std::memset(p, 1, n);
+      if (i % 64 == 0) h.validate();
+    }
+    EXPECT_LE(h.now().spans, spans + 1) << n;
+    for (const void* p : kept) EXPECT_TRUE(holds(p, n)) << n;
+    h.validate();
+    for (void* p : out) h.free(p);
+  }
+}
+
+TEST(thinning, what_is_freed_later_goes_with_what_it_shared_a_page_with) {
+  if (const char* why = sparse::why_not()) GTEST_SKIP() << why;
+  constexpr std::uint32_t n = 3072;  // blocks that lie on two pages
+  sparse h;
+  const blocks all = h.make(n, mem::grain_size);
+  const mem::grain g = h.grain_of(all[13]);
+  void* const last = all[13];
+  for (std::size_t i = 0; i != all.size(); ++i)
+    if (i < 6 || i > 13) h.free(all[i]);
+  h.heap.trim(0);
+  ASSERT_TRUE(h.is_thin(last));
+  for (std::size_t i = 6; i != 13; ++i) h.free(all[i]);
+  h.heap.trim(0);
+  mem::span_pages pages(n, os::page_size());
+  for (const void* p : all)
+    if (p != last && h.grain_of(p) == g) pages.note_free(std::uint32_t(address(p) & (mem::grain_size - 1)) / n);
+  EXPECT_EQ(pages.wholly_free(), h.span_of(last).returned.load(order::relaxed));
+  h.validate();
+}
+
+TEST(thinning, a_span_that_is_put_aside_with_nothing_on_its_list_is_not_full) {
+  if (const char* why = sparse::why_not()) GTEST_SKIP() << why;
+  sparse h;
+  const blocks kept = h.keep_one(h.make(64, mem::grain_size), 1000);
+  h.heap.trim(0);
+  while (h.span_of(kept[0]).free != nullptr) h.allocate(64);
+  ASSERT_TRUE(h.is_thin(kept[0]));
+  h.heap.trim(0);
+  h.validate();
+  const std::size_t spans = h.now().spans;
+  h.allocate(64);
+  EXPECT_EQ(spans, h.now().spans);
+}
+
+TEST(thinning, the_next_span_to_be_looked_at_may_go_meanwhile) {
+  sparse h;
+  const blocks all = h.make(16 * KiB, 4 * mem::grain_size);
+  const mem::grain next = h.grain_of(all[5]);
+  h.own().thin_next = next;
+  for (void* p : all)
+    if (h.grain_of(p) == next) h.free(p);
+  EXPECT_NE(next, h.own().thin_next);
+  EXPECT_NE(0u, h.own().thin_next);
+}
+
+TEST(thinning, zeroed_blocks_come_from_there_too) {
+  if (const char* why = sparse::why_not()) GTEST_SKIP() << why;
+  sparse h;
+  const blocks kept = h.keep_one(h.make(256, mem::grain_size), 200);
+  h.heap.trim(0);
+  ASSERT_TRUE(h.is_thin(kept[0]));
+  while (h.is_thin(kept[0])) {
+    const auto* const p = static_cast<const unsigned char*>(h.heap.allocate_zeroed(256));
+    for (unsigned i = 0; i != 256; ++i) ASSERT_EQ(0, p[i]);
+  }
+}
+
+TEST(thinning, a_second_free_is_noticed_where_the_key_went_with_the_page) {
+  if (const char* why = sparse::why_not()) GTEST_SKIP() << why;
+  sparse h;
+  const blocks all = h.make(64, mem::grain_size);
+  h.keep_one(all, 1000);
+  h.heap.trim(0);
+  ASSERT_TRUE(h.is_thin(all[0]));
+  void* const p = *std::find_if(all.begin(), all.end(), [&](void* b) { return h.is_returned(b); });
+  EXPECT_EQ(aborted, mistaken([&] { h.free(p); }));
+  EXPECT_EQ(aborted, mistaken([&] { h.heap.deallocate_sized(p, 64); }));
+  EXPECT_EQ(aborted, mistaken([&] { static_cast<void>(h.heap.reallocate(p, 60)); }));
+  EXPECT_EQ(aborted, mistaken([&] { static_cast<void>(h.heap.usable_size(p)); }));
+  EXPECT_EQ(aborted, mistaken([&] { h.in_a_thread([&] { h.free(p); }); }));
+  EXPECT_EQ(aborted, mistaken([&] { h.in_a_thread([&] { h.allocate(16), h.free(p); }); }));
+  EXPECT_EQ(aborted, mistaken([&] {
+              h.heap.leave_thread();
+              test_host::gone = true;
+              h.free(p);
+            }));
+}
+
+TEST(thinning, a_free_block_that_was_written_to_is_noticed_on_the_way) {
+  if (const char* why = sparse::why_not()) GTEST_SKIP() << why;
+  sparse h;
+  const blocks all = h.make(64, mem::grain_size);
+  h.keep_one(all, 1000);
+  EXPECT_EQ(aborted, mistaken([&] {
+              std::memset(all[7], 1, 16);
+              h.heap.trim(0);
+            }));
+}
+
+TEST(thinning, blocks_that_stayed_are_freed_by_anybody) {
+  if (const char* why = sparse::why_not()) GTEST_SKIP() << why;
+  sparse h;
+  const blocks kept = h.keep_one(h.make(128, MiB), 60);
+  h.heap.trim(0);
+  EXPECT_GE(h.thin_ones(kept), 8u);
+  EXPECT_EQ(aborted, mistaken([&] { h.heap.deallocate_sized(kept.back(), 40); }));
+  for (std::size_t i = 0; i != kept.size(); ++i) {
+    void* const p = kept[i];
+    switch (i % 4) {
+      case 0: h.free(p); break;
+      case 1: h.heap.deallocate_sized(p, 128); break;
+      case 2: h.free(h.heap.reallocate(p, 1000)); break;
+      case 3: h.in_a_thread([&] { h.free(p); }); break;
+    }
+  }
+  h.heap.trim(0);
+  EXPECT_EQ(0u, h.now().allocated);
+  h.validate();
+}
+
+TEST(thinning, a_thin_span_that_is_adopted_stays_thin) {
+  if (const char* why = sparse::why_not()) GTEST_SKIP() << why;
+  sparse h;
+  h.allocate(16);
+  blocks kept;
+  h.in_a_thread([&] { kept = h.keep_one(h.make(64, mem::grain_size), 1000); });
+  h.heap.trim(0);
+  ASSERT_TRUE(h.is_thin(kept[0]));
+  const mem::lab_number before = h.owner_of(kept[0]);
+  h.allocate(64);
+  ASSERT_NE(before, h.owner_of(kept[0]));
+  EXPECT_TRUE(h.is_thin(kept[0]));
+  h.validate();
+  while (h.is_thin(kept[0])) h.allocate(64);
+  h.validate();
+}
+
+TEST(thinning, pages_that_the_system_keeps_are_as_they_were) {
+  if (const char* why = os::lacks_filters()) GTEST_SKIP() << why;
+  if (const char* why = sparse::why_not()) GTEST_SKIP() << why;
+  EXPECT_EQ(os::fine, os::forked([] {
+              sparse h;
+              const blocks all = h.make(64, MiB), kept = h.keep_one(all, 500);
+              if (!os::answer(SYS_madvise, EINVAL)) return 1;
+              h.heap.trim(0);
+              if (h.thin_ones(kept) != 0) return 2;
+              h.validate();
+              std::set<void*> out(kept.begin(), kept.end());
+              for (std::size_t i = kept.size(); i != all.size(); ++i)
+                if (!out.insert(h.allocate(64)).second) return 3;
+              return 0;
+            }));
+}
+
+// ---- when ------------------------------------------------------------------------------------------------------------
+
+TEST(thinning, a_thread_that_works_thins_what_it_no_longer_fills) {
+  if (const char* why = sparse::why_not()) GTEST_SKIP() << why;
+  sparse h({.arena_size = GiB, .decay_ms = 2, .background = false});
+  const blocks kept = h.keep_one(h.make(64, 4 * MiB), 1024);
+  while (h.thin_ones(kept) < kept.size() / 2)
+    for (void* p : h.make(5000, MiB)) h.free(p);
+  h.validate();
+}
+
+TEST(thinning, what_a_sleeping_thread_has_is_thinned_for_it) {
+  if (const char* why = sparse::why_not()) GTEST_SKIP() << why;
+  if (!os::register_heavy_fence()) GTEST_SKIP() << "no membarrier here";
+  sparse h({.arena_size = GiB, .decay_ms = 2});
+  h.allocate(16);
+  std::atomic<bool> made = false, go_on = false;
+  blocks kept;
+  std::thread sleeper = h.thread([&] {
+    kept = h.keep_one(h.make(64, 32 * MiB), 1024);
+    made.store(true);
+    made.notify_all();
+    go_on.wait(false);
+    for (void* p : kept) h.free(p);
+  });
+  made.wait(false);
+  bool comes_at_all = true;
+  while (comes_at_all && h.thin_ones(kept) < kept.size() / 2) {
+    comes_at_all = h.heap.read_modes().background_error == 0;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  go_on.store(true);
+  go_on.notify_all();
+  sleeper.join();
+  if (!comes_at_all) GTEST_SKIP() << "no thread of the heap's own here";
+}
+
+TEST(thinning, a_hardened_heap_leaves_its_spans_alone) {
+  options o = served::usual;
+  o.hardened = true;
+  sparse h(o);
+  h.keep_one(h.make(64, MiB), 500);
+  h.heap.trim(0);
+  const statistics s = h.now();
+  EXPECT_NE(0u, s.spans);
+  EXPECT_EQ(s.spans * mem::grain_size, s.active - s.large);  // guarded blocks count as large
+}
+
+}  // namespace
+}  // namespace polder::heap
