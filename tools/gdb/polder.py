@@ -13,8 +13,8 @@ import gdb
 
 GRAIN = 1 << 16  # mem/geometry.hpp
 GRAINS_A_CHUNK = 64
-LARGE, METADATA, CLASS_MASK, FULL, OWNER_SHIFT = 254, 253, 0xFF, 0x100, 9  # mem/word.hpp
-CLASSES_END = 251
+LARGE, METADATA, CLASS_MASK, OWNER_SHIFT = 126, 125, 0x7F, 10  # mem/word.hpp
+CLASSES_END = 121
 STATE_MASK, RUNNING, CLAIMED = 7, 1, 2  # sync/lab_state.hpp
 RECORDS_A_TABLE = 1024  # mem/huge_blocks.hpp
 
@@ -37,10 +37,16 @@ class Span:
         self.used, self.bumped, self.usable, self.block_size = (
             int(value[field]) for field in ("used", "bumped", "usable", "block_size"))
         self.hot = str(value["state"]).endswith("hot")
+        self.returned = int(loaded(value["returned"]))
 
     @property
     def blocks_used(self):
         return self.used - 1 if self.hot else self.used
+
+    def is_returned(self, offset, page):
+        """Whether a block lies on a page that was given back."""
+        last = (offset + self.block_size - 1) // page
+        return any(self.returned >> at & 1 for at in range(offset // page, last + 1))
 
     @property
     def capacity(self):
@@ -65,6 +71,7 @@ class Heap:
         self.main_chunks = int(self.arena["main_chunks_"])
         self.main_open = int(loaded(self.arena["main_open_"]))
         self.extra_open = int(loaded(self.arena["extra_open_"]))
+        self.page = int(self.arena["page_"])
         self.words = int(self.arena["words_"])
         self.spans = self.arena["spans_"]
 
@@ -163,7 +170,7 @@ class Heap:
         key, link = struct.unpack("2Q", memory(block, 16))
         if block - start >= span.bumped:
             state = "never handed out"
-        elif key == self.secret ^ link:
+        elif key == self.secret ^ link or span.is_returned(block - start, self.page):
             state = "free"
         else:
             state = "live"
@@ -191,7 +198,7 @@ class Heap:
                     span = Span(self.spans[grain])
                     block_sizes[cls] = span.block_size
                     found["allocated"] += span.blocks_used * span.block_size
-                    found["active"] += GRAIN
+                    found["active"] += GRAIN - span.returned.bit_count() * self.page
                     found["spans"] += 1
         for _, size, user in self.huge_blocks():
             if user:

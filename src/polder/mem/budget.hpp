@@ -39,6 +39,8 @@ class budget {
     if (before <= aim && before + bytes > aim) tell(before + bytes);
     return true;
   }
+  // The same, cap or not: bytes that were given and count again, for they are part of what cannot be.
+  void take_again(std::size_t bytes) noexcept { used_.fetch_add(bytes, order::relaxed); }
   void give(std::size_t bytes) noexcept { used_.fetch_sub(bytes, order::relaxed); }
 
   std::size_t used() const noexcept { return used_.load(order::relaxed); }

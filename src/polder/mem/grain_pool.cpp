@@ -330,11 +330,11 @@ bool grain_pool::extend(grain first, unsigned have, unsigned more, bool& zero) n
   return r.first != 0;
 }
 
-bool grain_pool::give(grain first, unsigned n, left l) noexcept {
+bool grain_pool::give(grain first, unsigned n, left l, std::size_t gone) noexcept {
   const os::timeline::span told{os::timeline::kind::span_put, n, n * grain_size};
   const bool dirty = l != left::zero;
   count_change(-std::int64_t{n}, dirty ? n : 0);
-  if (!dirty) arena_.committed().give(n * grain_size);
+  if (!dirty) arena_.committed().give(n * grain_size - gone);
   return for_each_part(first, n, [&](chunk_number c, unsigned at, unsigned here) {
     const std::uint64_t mask = ones(at, here);
     chunk& k = arena_.chunk(c);

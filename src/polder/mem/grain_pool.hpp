@@ -68,8 +68,8 @@ class grain_pool {
   // for a while, so that the next step of decay may have it.
   enum class left { zero, dirty, aged };
 
-  // Gives n grains back. False: they were not all taken.
-  [[nodiscard]] bool give(grain first, unsigned n, left l = left::dirty) noexcept;
+  // Gives n grains back. False: they were not all taken. `gone`: bytes that read as zero and no longer count, if all do.
+  [[nodiscard]] bool give(grain first, unsigned n, left l = left::dirty, std::size_t gone = 0) noexcept;
 
   enum class which { aged, all };
   struct purge_options {

@@ -69,7 +69,7 @@ void* core::allocate_class(lab& l, unsigned c, bool* zero) noexcept {
 // is worth a visit for.
 bool core::extend(lab& l, mem::span& s) noexcept {
   if (s.returned.load(order::relaxed) != 0) [[unlikely]]
-    return take_pages_back(l, s, false);
+    return take_pages_back(l, s);
   if (s.bumped >= s.usable) return false;
   std::byte* const start = arena_.address_of(number_of(s)) + s.bumped;
   const std::uint32_t size = s.block_size;
@@ -128,6 +128,10 @@ POLDER_ALWAYS_INLINE void* core::find_block(lab& l, unsigned c, bool* zero) noex
       auto* const p = static_cast<std::byte*>(pop(l, *s));
       if (zero) *zero = s->zero && std::size_t(p - arena_.address_of(number_of(*s))) >= known;
       return p;
+    }
+    if (s->returned.load(order::relaxed) != 0) [[unlikely]] {  // for the cap is in the way
+      if (do_without_page(l, c)) continue;
+      return os::probe::oom(classes::block_size[c]), nullptr;
     }
     cool(l, c);
     l.wanted |= class_bit(c);
@@ -240,7 +244,7 @@ POLDER_NOINLINE void core::cool(lab& l, unsigned c, left how) noexcept {
   if (s.used == 0) {
     s.become(mem::span_state::free);
     disown(l, s);
-    give_grains(&l.hint, number_of(s), 1, how);
+    give_span(l, s, how);
   } else if (s.free || s.bumped < s.usable || s.returned.load(order::relaxed) != 0) {
     s.become(mem::span_state::partial);
     list_partial(l, s);
@@ -287,14 +291,14 @@ void core::disown(lab& l, mem::span& s) noexcept {
   --l.owned_of[s.cls];
 }
 
-// Empty spans and freed runs, back to where anyone can have them.
-void core::give_grains(mem::chunk_number* hint, mem::grain first, unsigned n, left how) noexcept {
+// Empty spans and freed runs, back to where anyone can have them. `gone`: bytes of them that went to the system before.
+void core::give_grains(mem::chunk_number* hint, mem::grain first, unsigned n, left how, std::size_t gone) noexcept {
   os::probe::span_give(first, n);
   arena_.words()[first].store(0, order::relaxed);
   if (hint) *hint = mem::chunk_of(first);
   std::byte* const p = arena_.address_of(first);
   if (keeps_nothing()) how = emptied_at_once(p, n * mem::grain_size, how);
-  if (!grains_.give(first, n, how)) report_corrupted(p);
+  if (!grains_.give(first, n, how, gone)) report_corrupted(p);
   have_it_tended();
 }
 

@@ -169,7 +169,8 @@ class core {
   void unlist_partial(lab& l, mem::span& s) noexcept;
   void own(lab& l, mem::span& s) noexcept;
   void disown(lab& l, mem::span& s) noexcept;
-  void give_grains(mem::chunk_number* hint, mem::grain first, unsigned n, left how = left::dirty) noexcept;
+  void give_grains(mem::chunk_number* hint, mem::grain first, unsigned n, left how = left::dirty,
+                   std::size_t gone = 0) noexcept;
 
   // ---- pages of spans in use
   static constexpr std::uint32_t most_thins = 256;  // in a step of decay, by a thread that works
@@ -189,7 +190,10 @@ class core {
   }
   void relist(mem::span& s, const mem::span_pages& pages, std::uint32_t returned, mem::secret secret) noexcept;
   void note_returned(mem::span& s, std::uint32_t returned) noexcept;
-  bool take_pages_back(lab& l, mem::span& s, bool all) noexcept;
+  void list_page(mem::span& s, std::uint32_t& returned, std::uint32_t some, mem::secret secret) noexcept;
+  bool take_pages_back(lab& l, mem::span& s) noexcept;
+  bool do_without_page(lab& l, unsigned c) noexcept;
+  void give_span(lab& l, const mem::span& s, left how = left::dirty) noexcept;
   bool is_returned(const void* p) const noexcept;
 
   // ---- frees

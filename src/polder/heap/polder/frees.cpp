@@ -126,7 +126,7 @@ void core::emptied(lab& l, mem::span& s) noexcept {
   }
   s.become(mem::span_state::free);
   disown(l, s);
-  give_grains(&l.hint, number_of(s), 1);
+  give_span(l, s);
 }
 
 // Whether of so many threads most are elsewhere at any moment.

@@ -65,6 +65,7 @@ struct alignas(false_sharing_range) lab {
   std::uint64_t handed_out;                    // bytes of them in blocks that were outside at least once
   mem::grain thin_next;                        // of them, whose pages are looked at next; 0: a new round
   std::uint32_t thins_due;                     // spans that its refills look for in this step
+  std::uint32_t refusals;                      // of a page that was given back, in a row
   std::uint64_t wanted,
       wanted_before;           // classes that took a span in these steps of decay, and those before (steps_of_rest)
   mem::chunk_number hint;      // where it took or gave grains last

@@ -5,6 +5,7 @@
 // A second free of such a block finds no key on the page; so from the first of them on, `handed` sends each free of the
 // owner's the slow way, and a bit in the word those of others, to ask which pages are gone.
 #include <bit>
+#include <utility>
 
 #include <polder/heap/polder/core.hpp>
 #include <polder/mem/span_pages.hpp>
@@ -65,31 +66,63 @@ std::size_t core::thin(lab& l, mem::span& s) noexcept {
   relist(s, pages, before | free, l.secret);
   note_returned(s, before | free);
   if (!grains_.discard_within(number_of(s), free, page)) {
-    take_pages_back(l, s, true);
+    for (std::uint32_t kept = before | free; kept != before;) list_page(s, kept, free & kept, l.secret);
     thins_.store(false, order::relaxed);
     return 0;
   }
-  return unsigned(std::popcount(free)) * page;
+  const std::size_t bytes = unsigned(std::popcount(free)) * page;
+  budget_.give(bytes);
+  return bytes;
 }
 
-// Puts the blocks of a page that was given back on the list again, and of more where they are larger than a page; or all. True: it
-// has some now.
-POLDER_NOINLINE bool core::take_pages_back(lab& l, mem::span& s, bool all) noexcept {
+// Puts the blocks of the lowest of `some` pages that were given back on the list again, but for those that lie on others, too.
+void core::list_page(mem::span& s, std::uint32_t& returned, std::uint32_t some, mem::secret secret) noexcept {
   const mem::span_pages pages(s.block_size, arena_.page());
   std::byte* const start = arena_.address_of(number_of(s));
-  std::uint32_t returned = s.returned.load(order::relaxed);
-  do {
-    const mem::span_pages::range on = pages.blocks_on(unsigned(std::countr_zero(returned)));
-    returned &= returned - 1;
-    for (std::uint32_t n = on.last; n-- != on.first;) {
-      if ((pages.of(n * s.block_size) & returned) != 0) continue;
-      auto* const b = reinterpret_cast<mem::block*>(start + n * s.block_size);
-      links::set(b, s.free, l.secret);
-      s.free = b;
-    }
-  } while (returned != 0 && (all || s.free == nullptr));
+  const mem::span_pages::range on = pages.blocks_on(unsigned(std::countr_zero(some)));
+  returned &= ~(some & -some);
+  for (std::uint32_t n = on.last; n-- != on.first;) {
+    if ((pages.of(n * s.block_size) & returned) != 0) continue;
+    auto* const b = reinterpret_cast<mem::block*>(start + n * s.block_size);
+    links::set(b, s.free, secret);
+    s.free = b;
+  }
   note_returned(s, returned);
+}
+
+// Lists blocks of a page that was given back, or of several where they are larger. False: the cap is in the way.
+POLDER_NOINLINE bool core::take_pages_back(lab& l, mem::span& s) noexcept {
+  std::uint32_t returned = s.returned.load(order::relaxed);
+  while (s.free == nullptr && budget_.take(arena_.page())) list_page(s, returned, returned, l.secret);
+  if (s.free == nullptr) return false;
+  l.refusals = 0;
   return true;
+}
+
+// The cap keeps the pages of the hot span of class c away. True: another one is hot that has blocks, or there may be room now.
+POLDER_NOINLINE bool core::do_without_page(lab& l, unsigned c) noexcept {
+  for (mem::grain g = l.partial[c].first; g != 0; g = arena_.spans()[g].next) {
+    mem::span& s = arena_.spans()[g];
+    if (s.free == nullptr) continue;
+    unlist_partial(l, s);
+    cool(l, c);
+    make_hot(l, s);
+    return true;
+  }
+  if (make_room(l, arena_.page(), l.refusals++)) return true;
+  l.refusals = 0;
+  return false;
+}
+
+// The grain of a span that is empty, to the pool, where grains count as wholes: if some of it is gone, all of it goes.
+void core::give_span(lab& l, const mem::span& s, left how) noexcept {
+  const mem::grain g = number_of(s);
+  std::size_t gone = unsigned(std::popcount(s.returned.load(order::relaxed))) * arena_.page();
+  if (gone != 0) [[unlikely]] {
+    how = emptied_at_once(arena_.address_of(g), mem::grain_size, how);
+    if (how != left::zero) budget_.take_again(std::exchange(gone, 0));
+  }
+  give_grains(&l.hint, g, 1, how, gone);
 }
 
 // Whether it lies on a page that was given back, so that it is free.

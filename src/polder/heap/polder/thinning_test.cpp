@@ -265,6 +265,43 @@ TEST(thinning, pages_that_the_system_keeps_are_as_they_were) {
             }));
 }
 
+// ---- what counts -----------------------------------------------------------------------------------------------------
+
+TEST(thinning, what_went_counts_for_nobody) {
+  if (const char* why = sparse::why_not()) GTEST_SKIP() << why;
+  sparse h;
+  h.free(h.allocate(64));
+  h.heap.trim(0);
+  const std::size_t base = h.now().committed;
+  const blocks kept = h.keep_one(h.make(64, 2 * MiB), 1024);
+  const std::size_t full = h.now().committed;
+  const std::size_t bytes = h.heap.trim(0);
+  EXPECT_EQ(full - bytes, h.now().committed);
+  EXPECT_LT(h.now().committed, base + MiB);
+  for (void* p : kept) h.free(p);  // the grains of thin spans go at once
+  EXPECT_LE(h.now().committed, base + 2 * mem::grain_size);
+  h.heap.trim(0);
+  EXPECT_EQ(base, h.now().committed);
+}
+
+TEST(thinning, under_a_cap_a_page_is_had_of_the_system_like_any_other) {
+  if (const char* why = sparse::why_not()) GTEST_SKIP() << why;
+  sparse h;
+  const blocks kept = h.keep_one(h.make(64, MiB), 1000);
+  h.heap.trim(0);
+  const std::size_t most = h.now().committed + 5 * os::page_size();
+  ASSERT_TRUE(h.heap.set_limit(most));
+  std::size_t had = 0;
+  while (h.allocate(64) != nullptr) ++had;
+  EXPECT_GE(had, 5 * os::page_size() / 64 / 2);
+  EXPECT_LE(h.now().committed, most);
+  EXPECT_EQ(nullptr, h.allocate(64));
+  h.validate();
+  h.heap.set_limit(mem::budget::none);
+  EXPECT_NE(nullptr, h.allocate(64));
+  for (const void* p : kept) EXPECT_TRUE(holds(p, 64));
+}
+
 // ---- when ------------------------------------------------------------------------------------------------------------
 
 TEST(thinning, a_thread_that_works_thins_what_it_no_longer_fills) {
