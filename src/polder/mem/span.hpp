@@ -25,7 +25,7 @@ struct alignas(cache_line) span {
   std::uint32_t multiplier;  // tells multiples of the block size (class_table)
   std::uint32_t bumped;      // offset of the first block never handed out; everything below is blocks
   std::uint32_t
-      handed;  // the same, or the first block on a returned page, scaled (class_table): free compares with it
+      handed;  // the same, or of the first on a returned page, scaled (class_table): what free compares with
   std::uint32_t usable;          // offset past the last block
   std::uint32_t block_size;      // bytes
   std::uint8_t cls;              // size class

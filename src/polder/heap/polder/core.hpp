@@ -173,9 +173,8 @@ class core {
                    std::size_t gone = 0) noexcept;
 
   // ---- pages of spans in use
-  static constexpr std::uint32_t most_thins = 256;  // in a step of decay, by a thread that works
-  static constexpr std::uint32_t steps_of_rest =
-      4;  // in which a class takes no span, and then until as many more have begun
+  static constexpr std::uint32_t most_thins = 256;   // in a step of decay, by a thread that works
+  static constexpr std::uint32_t steps_of_rest = 4;  // of a class that takes no span; up to as many more
   struct looked {
     std::size_t bytes;  // given back
     bool all;           // it has looked at the last of the LAB's spans

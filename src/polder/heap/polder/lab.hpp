@@ -66,11 +66,11 @@ struct alignas(false_sharing_range) lab {
   mem::grain thin_next;                        // of them, whose pages are looked at next; 0: a new round
   std::uint32_t thins_due;                     // spans that its refills look for in this step
   std::uint32_t refusals;                      // of a page that was given back, in a row
-  std::uint64_t wanted,
-      wanted_before;           // classes that took a span in these steps of decay, and those before (steps_of_rest)
-  mem::chunk_number hint;      // where it took or gave grains last
-  mem::site site;              // of the thread for which it was made; all of the LAB's threads are of it
-  atomic<std::uint32_t> seen;  // decay step at the last slow path; others read it as a hint
+  std::uint64_t wanted;                        // classes that took a span in these steps of decay (steps_of_rest)
+  std::uint64_t wanted_before;                 // and in those before
+  mem::chunk_number hint;                      // where it took or gave grains last
+  mem::site site;                 // of the thread for which it was made; all of the LAB's threads are of it
+  atomic<std::uint32_t> seen;     // decay step at the last slow path; others read it as a hint
   atomic<std::uint32_t> swept;    // nothing came since a sweep; the same
   atomic<std::uint32_t> thinned;  // `seen` and one, when all its spans were last looked at; the same
   outbox out;

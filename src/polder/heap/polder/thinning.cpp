@@ -18,7 +18,7 @@ static bool is_sparse(const mem::span& s, std::size_t page) noexcept {
   return s.used * (1 + s.block_size / page) <= pages * 2 / 3;
 }
 
-// What is left of its list in the order of addresses, and what follows from which pages are gone.
+// Its list in the order of addresses, without blocks on pages that are gone.
 void core::relist(mem::span& s, const mem::span_pages& pages, std::uint32_t returned, mem::secret secret) noexcept {
   std::byte* const start = arena_.address_of(number_of(s));
   mem::block* first = nullptr;
@@ -32,6 +32,7 @@ void core::relist(mem::span& s, const mem::span_pages& pages, std::uint32_t retu
   s.free = first;
 }
 
+// Which pages are gone, and what follows for frees.
 void core::note_returned(mem::span& s, std::uint32_t returned) noexcept {
   s.returned.store(returned, order::relaxed);
   const std::uint32_t first =
@@ -51,8 +52,8 @@ std::size_t core::thin(lab& l, mem::span& s) noexcept {
   std::byte* const start = arena_.address_of(number_of(s));
   mem::span_pages pages(s.block_size, page);
   const std::uint32_t before = s.returned.load(order::relaxed);
-  for (std::uint32_t at = 0; at < s.bumped;
-       at += cache_line)  // the list runs anywhere through what is no longer in the cache
+  // The list runs anywhere through what is no longer in the cache.
+  for (std::uint32_t at = 0; at < s.bumped; at += cache_line)
     if ((before >> at / page & 1) == 0) __builtin_prefetch(start + at);
   for (const mem::block* b = s.free; b != nullptr; b = links::next(b, l.secret)) {
     const auto offset = std::uint32_t(reinterpret_cast<const std::byte*>(b) - start);
