@@ -20,12 +20,11 @@
 namespace polder::mem {
 
 struct alignas(cache_line) span {
-  block* free;               // list of free blocks, last freed first
-  std::uint32_t used;        // blocks outside; one more while hot and kept
-  std::uint32_t multiplier;  // tells multiples of the block size (class_table)
-  std::uint32_t bumped;      // offset of the first block never handed out; everything below is blocks
-  std::uint32_t
-      handed;  // the same, or of the first on a returned page, scaled (class_table): what free compares with
+  block* free;                   // list of free blocks, last freed first
+  std::uint32_t used;            // blocks outside; one more while hot and kept
+  std::uint32_t multiplier;      // tells multiples of the block size (class_table)
+  std::uint32_t bumped;          // offset of the first block never handed out; everything below is blocks
+  std::uint32_t handed;          // the same, or of the first on a returned page, scaled: what free compares with
   std::uint32_t usable;          // offset past the last block
   std::uint32_t block_size;      // bytes
   std::uint8_t cls;              // size class
