@@ -364,10 +364,11 @@ os::discarded grain_pool::discard(std::byte* p, std::size_t bytes, bool lazily, 
   return how == os::discarded::zeroed && *mark != 0 ? os::discarded::refused : how;
 }
 
-bool grain_pool::discard_within(grain g, std::uint32_t pages, std::size_t page) noexcept {
+bool grain_pool::discard_within(grain g, std::uint32_t pages) noexcept {
   // Part of a huge page goes: the kernel must not make it whole again behind our back.
   const chunk_number c = chunk_of(g);
   if (arena_.chunk(c).kind.load(order::relaxed) == page_kind::huge) arena_.turn(c, page_kind::small_again);
+  const std::size_t page = arena_.page();
   bool dropped = true;
   for_each_run(pages, [&](unsigned at, unsigned n) {
     std::byte* const p = arena_.address_of(g) + at * page;

@@ -88,7 +88,7 @@ class grain_pool {
   static os::discarded discard(std::byte* p, std::size_t bytes, bool lazily, std::byte* at) noexcept;
 
   // Drops pages, a bit each, of a single grain that is the caller's. False: the system keeps them; what they hold is gone all the same.
-  bool discard_within(grain g, std::uint32_t pages, std::size_t page) noexcept;
+  bool discard_within(grain g, std::uint32_t pages) noexcept;
 
   // Gives back the address space of extra chunks that are wholly free, where it is scarce.
   void release_extra_chunks() noexcept;

@@ -54,7 +54,7 @@ class core {
   void deallocate_found(lab& l, std::uint32_t w, void* p) noexcept;  // in the main arena; w: its grain's word
   void deallocate_without_lab(void* p) noexcept;
   void emptied(lab& l, mem::span& s) noexcept;  // its last block came back
-  // The block lies where the fast path takes none for handed out, or is free: does not return if nobody has it.
+  // The block lies where the fast path takes none for handed out, or is free. Returns if deallocate must look: pages are gone.
   void check_beyond(const void* p) const noexcept;
 
   // True: the address is one of a guarded block's pages, and one line has said what was done there.
@@ -141,6 +141,8 @@ class core {
   bool sweep_left(lab& l) noexcept;  // and for one that a thread left as it was; false: it is busy, or has been
   template <class F>
   bool with_left(lab& l, F f) noexcept;  // f(l) for one without a thread
+  template <class F>
+  void with_unused(lab& l, F f) noexcept;
   std::size_t strip(lab& l) noexcept;
   bool is_orphaned(const lab& l) const noexcept;  // its thread has ended and did not give it up
 
@@ -187,9 +189,10 @@ class core {
   bool may_be_thinned(const lab& l) const noexcept {
     return thins_.load(order::relaxed) && l.thinned.load(order::relaxed) != l.seen.load(order::relaxed) + 1;
   }
-  void relist(mem::span& s, const mem::span_pages& pages, std::uint32_t returned, mem::secret secret) noexcept;
+  void list_free(mem::span& s, const mem::span_pages& pages, mem::span_pages::range of,
+                 std::uint32_t returned) noexcept;
   void note_returned(mem::span& s, std::uint32_t returned) noexcept;
-  void list_page(mem::span& s, std::uint32_t& returned, std::uint32_t some, mem::secret secret) noexcept;
+  void list_page(mem::span& s, std::uint32_t& returned, std::uint32_t some) noexcept;
   bool take_pages_back(lab& l, mem::span& s) noexcept;
   bool do_without_page(lab& l, unsigned c) noexcept;
   void give_span(lab& l, const mem::span& s, left how = left::dirty) noexcept;

@@ -114,7 +114,6 @@ void core::check_beyond(const void* p) const noexcept {
   const mem::grain g = arena_.find(address(p));
   const mem::span& s = arena_.spans()[g];
   if (s.returned.load(order::relaxed) == 0 || (address(p) & (mem::grain_size - 1)) >= s.bumped) report_free(p);
-  check_live(arena_.words()[g].load(order::relaxed), p);
 }
 
 void core::emptied(lab& l, mem::span& s) noexcept {

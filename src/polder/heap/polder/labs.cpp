@@ -301,6 +301,13 @@ bool core::sweep_left(lab& l) noexcept {
   return !l.swept.load(order::relaxed) && with_left(l, [this](lab& held) { sweep(held, left::aged); });
 }
 
+// f(l) for a LAB whose thread is elsewhere, or that has none.
+template <class F>
+void core::with_unused(lab& l, F f) noexcept {
+  // Who is inside refuses anyway, at the price of a membarrier; who stopped there for good does each time.
+  if (!with_left(l, f) && l.door.owner_is_outside()) with_claimed(l, f);
+}
+
 // Takes all that a LAB can do without, where its thread is elsewhere or it has none. Bytes that went back to the system at once.
 std::size_t core::strip(lab& l) noexcept {
   std::size_t bytes = 0;
@@ -308,8 +315,7 @@ std::size_t core::strip(lab& l) noexcept {
     sweep(held, left::aged);
     bytes += thin_all(held);
   };
-  // Who is inside refuses anyway, at the price of a membarrier; who stopped there for good does each time.
-  if (!with_left(l, all) && l.door.owner_is_outside()) with_claimed(l, all);
+  with_unused(l, all);
   return bytes;
 }
 
@@ -325,7 +331,7 @@ void core::thin_idle() noexcept {
     const auto some = [&](lab& held) {
       if (thin_some(held, ~0u, most, true).all) held.thinned.store(seen + 1, order::relaxed);
     };
-    if (!with_left(l, some) && l.door.owner_is_outside()) with_claimed(l, some);
+    with_unused(l, some);
   }
 }
 

@@ -18,18 +18,17 @@ static bool is_sparse(const mem::span& s, std::size_t page) noexcept {
   return s.used * (1 + s.block_size / page) <= pages * 2 / 3;
 }
 
-// Its list in the order of addresses, without blocks on pages that are gone.
-void core::relist(mem::span& s, const mem::span_pages& pages, std::uint32_t returned, mem::secret secret) noexcept {
+// Puts those of these blocks on the list, lowest first, that are free and lie on no page that is gone.
+void core::list_free(mem::span& s, const mem::span_pages& pages, mem::span_pages::range of,
+                     std::uint32_t returned) noexcept {
   std::byte* const start = arena_.address_of(number_of(s));
-  mem::block* first = nullptr;
-  for (std::uint32_t n = s.bumped / s.block_size; n-- != 0;) {
+  for (std::uint32_t n = of.last; n-- != of.first;) {
     const std::uint32_t at = n * s.block_size;
     if (!pages.is_free(n) || (pages.of(at) & returned) != 0) continue;
     auto* const b = reinterpret_cast<mem::block*>(start + at);
-    links::set(b, first, secret);
-    first = b;
+    links::set(b, s.free, secret_);
+    s.free = b;
   }
-  s.free = first;
 }
 
 // Which pages are gone, and what follows for frees.
@@ -64,10 +63,11 @@ std::size_t core::thin(lab& l, mem::span& s) noexcept {
   pages.note_free_on(before);
   const std::uint32_t free = pages.wholly_free() & ~before;
   if (unsigned(std::popcount(free)) * 4 < pages.count()) return 0;
-  relist(s, pages, before | free, l.secret);
+  s.free = nullptr;
+  list_free(s, pages, {0, s.bumped / s.block_size}, before | free);
   note_returned(s, before | free);
-  if (!grains_.discard_within(number_of(s), free, page)) {
-    for (std::uint32_t kept = before | free; kept != before;) list_page(s, kept, free & kept, l.secret);
+  if (!grains_.discard_within(number_of(s), free)) {
+    for (std::uint32_t kept = before | free; kept != before;) list_page(s, kept, free & kept);
     thins_.store(false, order::relaxed);
     return 0;
   }
@@ -77,24 +77,19 @@ std::size_t core::thin(lab& l, mem::span& s) noexcept {
 }
 
 // Puts the blocks of the lowest of `some` pages that were given back on the list again, but for those that lie on others, too.
-void core::list_page(mem::span& s, std::uint32_t& returned, std::uint32_t some, mem::secret secret) noexcept {
-  const mem::span_pages pages(s.block_size, arena_.page());
-  std::byte* const start = arena_.address_of(number_of(s));
-  const mem::span_pages::range on = pages.blocks_on(unsigned(std::countr_zero(some)));
-  returned &= ~(some & -some);
-  for (std::uint32_t n = on.last; n-- != on.first;) {
-    if ((pages.of(n * s.block_size) & returned) != 0) continue;
-    auto* const b = reinterpret_cast<mem::block*>(start + n * s.block_size);
-    links::set(b, s.free, secret);
-    s.free = b;
-  }
+void core::list_page(mem::span& s, std::uint32_t& returned, std::uint32_t some) noexcept {
+  const std::uint32_t lowest = some & -some;
+  mem::span_pages pages(s.block_size, arena_.page());
+  pages.note_free_on(lowest);
+  returned &= ~lowest;
+  list_free(s, pages, pages.blocks_on(unsigned(std::countr_zero(lowest))), returned);
   note_returned(s, returned);
 }
 
 // Lists blocks of a page that was given back, or of several where they are larger. False: the cap is in the way.
 POLDER_NOINLINE bool core::take_pages_back(lab& l, mem::span& s) noexcept {
   std::uint32_t returned = s.returned.load(order::relaxed);
-  while (s.free == nullptr && budget_.take(arena_.page())) list_page(s, returned, returned, l.secret);
+  while (s.free == nullptr && budget_.take(arena_.page())) list_page(s, returned, returned);
   if (s.free == nullptr) return false;
   l.refusals = 0;
   return true;
