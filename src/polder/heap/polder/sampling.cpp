@@ -116,8 +116,8 @@ void* core::resize_sampled(mem::heap_profile& profile, void* p, std::size_t n) n
 
 // ---- what it says ----------------------------------------------------------------------------------------------------
 
-// Of the memory around a block that nobody can use, as much as falls to it: what is free in its span, in equal parts for the
-// blocks that keep the span. Of a run or mapping, what was not asked for.
+// Of the memory around a block that nobody can use, as much as falls to it: what is free in its span and was not given back, in
+// equal parts for the blocks that keep the span. Of a run or mapping, what was not asked for.
 std::size_t core::waste_beside(const mem::sampled_block& b) const noexcept {
   const mem::grain g = arena_.find(address(b.block));
   if (g == 0) return 0;
@@ -129,8 +129,10 @@ std::size_t core::waste_beside(const mem::sampled_block& b) const noexcept {
     return held > b.bytes ? held - b.bytes : 0;
   }
   if (c == 0 || c > classes::count) return 0;
-  const std::size_t out = blocks_outside(lab_at(mem::word::owner(w)), arena_.spans()[g], w);
-  return out == 0 ? 0 : (mem::grain_size - out * classes::block_size[c]) / out;
+  const mem::span& s = arena_.spans()[g];
+  const std::size_t out = blocks_outside(lab_at(mem::word::owner(w)), s, w), theirs = out * classes::block_size[c];
+  const std::size_t held = mem::grain_size - returned_bytes(s, w, arena_.page());
+  return out == 0 || held < theirs ? 0 : (held - theirs) / out;
 }
 
 }  // namespace polder::heap

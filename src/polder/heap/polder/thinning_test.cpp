@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -92,6 +93,18 @@ TEST(thinning, trim_gives_free_pages_of_spans_in_use_back) {
   for (const void* p : kept) EXPECT_TRUE(holds(p, 64));
   h.validate();
   for (void* p : kept) h.free(p);
+}
+
+TEST(thinning, what_was_given_back_is_nobodys_waste) {
+  if (const char* why = sparse::why_not()) GTEST_SKIP() << why;
+  sparse h;
+  const blocks kept = h.keep_one(h.make(64, 64 * KiB), 1024);
+  const mem::sampled_block survivor{kept[0], 64, 0};
+  EXPECT_EQ(mem::grain_size - 64, h.heap.waste_beside(survivor));
+  h.heap.trim(0);
+  const unsigned went = unsigned(std::popcount(h.span_of(kept[0]).returned.load(order::relaxed)));
+  EXPECT_GT(went, 0u);
+  EXPECT_EQ(mem::grain_size - 64 - went * os::page_size(), h.heap.waste_beside(survivor));
 }
 
 TEST(thinning, what_went_is_handed_out_again_each_block_once) {
