@@ -75,7 +75,8 @@ void core::check_live(std::uint32_t w, const void* p) const noexcept {
 void core::deallocate(lab& l, void* p) noexcept {
   const mem::grain g = arena_.find(address(p));
   if (g == 0) return free_huge(p);
-  std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
+  if (address(p) - address(l.base) >= l.arena_bytes) note_opened(l);  // who only frees comes by nowhere else
+  std::uint32_t w = arena_.words()[g].load(order::acquire);           // sync: span-made
   if (mem::word::cls(w) == mem::word::large) return free_large(&l.hint, g, p);
   check_live(w, p);
   if (mem::word::is_sampled(w)) [[unlikely]]

@@ -174,6 +174,22 @@ TEST(remote_free, finds_the_new_owner_when_the_span_has_changed_hands_on_the_way
   adopter.join();
 }
 
+TEST(remote_free, who_only_frees_learns_how_far_the_arena_is_open) {
+  served h;
+  void* const early = h.allocate(64);
+  h.in_a_thread([&] {
+    h.free(early);
+    const std::size_t known = h.own().arena_bytes;
+    void* late = nullptr;
+    h.in_a_thread([&] {
+      do late = h.allocate(32 * KiB);
+      while (address(late) - address(h.own().base) < known);
+    });
+    h.free(late);
+    EXPECT_LT(address(late) - address(h.own().base), h.own().arena_bytes);
+  });
+}
+
 TEST(remote_free, many_to_many_and_nothing_is_lost) {
   served h;
   constexpr unsigned threads = 4, rounds = 40, each = 500;
