@@ -117,15 +117,27 @@ POLDER_ALWAYS_INLINE bool grain_pool::free_part(chunk_number c, unsigned at, uns
   });
 }
 
+// Whoever has them now may write there.
+void grain_pool::forget_lists(chunk_number c, std::uint64_t grains) noexcept {
+  for (; grains != 0; grains &= grains - 1) {
+    auto& word = arena_.words()[c * grains_per_chunk + unsigned(std::countr_zero(grains))];
+    if (word.load(order::relaxed) != 0) word.store(0, order::relaxed);
+  }
+}
+
 // What is known of grains that have just become ours. Clean ones are memory of the system's from now on: where that may not
 // be, they are put back as they were found.
 grain_pool::run grain_pool::taken(grain first, unsigned n) noexcept {
   std::uint64_t were_dirty[most_parts];
   unsigned parts = 0, dirty_ones = 0;
+  const std::uint32_t list = arena_.words()[first].load(order::relaxed);
   for_each_part(first, n, [&](chunk_number c, unsigned at, unsigned here) {
     chunk& k = arena_.chunk(c);
     const std::uint64_t dirty = k.dirty.load(order::relaxed) & ones(at, here);
-    if (dirty != 0) k.dirty.fetch_and(~dirty, order::relaxed);
+    if (dirty != 0) {
+      k.dirty.fetch_and(~dirty, order::relaxed);
+      forget_lists(c, dirty);
+    }
     were_dirty[parts++] = dirty;
     dirty_ones += unsigned(std::popcount(dirty));
     return true;
@@ -133,7 +145,7 @@ grain_pool::run grain_pool::taken(grain first, unsigned n) noexcept {
   if (dirty_ones < n && !make_room(n - dirty_ones)) return put_back(first, n, were_dirty), run{};
   count_change(n, -std::int64_t{dirty_ones});
   if (dirty_ones < n && too_much_spare()) purge_spare(n - dirty_ones);
-  return {first, dirty_ones == 0};
+  return {first, dirty_ones == 0, list};
 }
 
 // What can be had without splitting huge pages first: they would be faulted in as small ones.
@@ -330,11 +342,12 @@ bool grain_pool::extend(grain first, unsigned have, unsigned more, bool& zero) n
   return r.first != 0;
 }
 
-bool grain_pool::give(grain first, unsigned n, left l, std::size_t gone) noexcept {
+bool grain_pool::give(grain first, unsigned n, left l, std::size_t gone, std::uint32_t list) noexcept {
   const os::timeline::span told{os::timeline::kind::span_put, n, n * grain_size};
   const bool dirty = l != left::zero;
   count_change(-std::int64_t{n}, dirty ? n : 0);
   if (!dirty) arena_.committed().give(n * grain_size - gone);
+  if (list != 0) arena_.words()[first].store(list, order::relaxed);  // run-give publishes it
   return for_each_part(first, n, [&](chunk_number c, unsigned at, unsigned here) {
     const std::uint64_t mask = ones(at, here);
     chunk& k = arena_.chunk(c);
@@ -415,6 +428,7 @@ std::size_t grain_pool::purge_chunk(chunk_number c, const purge_options& o) noex
       return static_cast<void>(k.taken.give(at, n));
     }
     std::byte* const mark = arena_.address_of(first + unsigned(std::countr_zero(ours)));
+    forget_lists(c, ours);
     const os::discarded how = discard(p, n * grain_size, o.lazily, mark);
     const auto dropped = unsigned(std::popcount(ours));
     if (how == os::discarded::zeroed) {
@@ -454,6 +468,7 @@ void grain_pool::release_extra_chunks() noexcept {
     if (n == 0) continue;
     const std::uint64_t dirty = k.dirty.load(order::relaxed) & ones(0, n);
     k.dirty.store(0, order::relaxed);  // before the number may be another chunk's
+    forget_lists(c, dirty);
     if (arena_.close_extra(c)) {
       count_change(0, -std::popcount(dirty));
       arena_.committed().give(std::size_t(std::popcount(dirty)) * grain_size);

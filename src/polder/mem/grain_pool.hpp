@@ -20,7 +20,8 @@
 // pool holds at most that much memory which nobody can use, whatever the sizes asked for. Where a cap or a target would be
 // passed, all dirty ones that are in the way go first; who is still above the cap has none.
 //
-// Invariant: every grain is taken by exactly one holder or free; a free grain that is not dirty reads as zero.
+// Invariant: every grain is taken by exactly one holder or free; a free grain that is not dirty reads as zero. The word of a
+// free one is 0, or names the class of which it is a whole list; who takes it looks, and wipes that.
 #include <cstddef>
 #include <cstdint>
 
@@ -32,8 +33,9 @@ namespace polder::mem {
 class grain_pool {
  public:
   struct run {
-    grain first = 0;    // 0: none to be had
-    bool zero = false;  // every byte reads as zero
+    grain first = 0;         // 0: none to be had
+    bool zero = false;       // every byte reads as zero
+    std::uint32_t list = 0;  // the size class of which a single grain is a whole list (give); 0: of none
   };
 
   // huge_pages: ask for them where memory will be dense.
@@ -69,7 +71,9 @@ class grain_pool {
   enum class left { zero, dirty, aged };
 
   // Gives n grains back. False: they were not all taken. `gone`: bytes that read as zero and no longer count, if all do.
-  [[nodiscard]] bool give(grain first, unsigned n, left l = left::dirty, std::size_t gone = 0) noexcept;
+  // `list`: the class of which a single dirty one is a whole list, with its record (span::free), for whoever has it next.
+  [[nodiscard]] bool give(grain first, unsigned n, left l = left::dirty, std::size_t gone = 0,
+                          std::uint32_t list = 0) noexcept;
 
   enum class which { aged, all };
   struct purge_options {
@@ -119,6 +123,7 @@ class grain_pool {
   unsigned dirty_in(grain first, unsigned n) const noexcept;
   bool try_take_range(grain first, unsigned n) noexcept;
   run taken(grain first, unsigned n) noexcept;
+  void forget_lists(chunk_number c, std::uint64_t grains) noexcept;
   static constexpr unsigned most_parts = longest / grains_per_chunk + 1;  // of a run, one in each chunk
   void put_back(grain first, unsigned n, const std::uint64_t* were_dirty) noexcept;
   bool free_part(chunk_number c, unsigned at, unsigned n, bool dirty) noexcept;

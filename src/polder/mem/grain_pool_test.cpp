@@ -98,6 +98,39 @@ TEST(grain_pool, giving_twice_is_noticed) {
   EXPECT_FALSE(p.pool.give(h, 1));
 }
 
+TEST(grain_pool, a_grain_that_is_a_list_is_one_for_its_next_holder_alone) {
+  pooled p(1);
+  const auto word = [&](grain g) { return p.it.words()[g].load(order::relaxed); };
+  const grain g = p.take_and_touch(1);
+  EXPECT_TRUE(p.pool.give(g, 1, grain_pool::left::dirty, 0, 7));
+  EXPECT_EQ(7u, word(g));
+  const run r = p.take(1);
+  EXPECT_EQ(g, r.first);
+  EXPECT_EQ(7u, r.list);
+  EXPECT_EQ(0u, word(g));
+  EXPECT_TRUE(p.pool.give(g, 1));
+  EXPECT_EQ(0u, p.take(1).list);
+}
+
+TEST(grain_pool, a_grain_is_no_list_any_more_once_it_was_part_of_a_run_or_purged) {
+  pooled p(1);
+  const auto word = [&](grain g) { return p.it.words()[g].load(order::relaxed); };
+  const grain g = p.take_and_touch(3);
+  const auto give_lists = [&](unsigned n) {
+    for (grain i = g; i != g + n; ++i) EXPECT_TRUE(p.pool.give(i, 1, grain_pool::left::dirty, 0, 7));
+  };
+  give_lists(3);
+  EXPECT_EQ(g, p.take(3).first);
+  for (grain i = g; i != g + 3; ++i) EXPECT_EQ(0u, word(i));
+  EXPECT_TRUE(p.pool.give(g + 2, 1, grain_pool::left::dirty, 0, 7));
+  bool zero;
+  EXPECT_TRUE(p.pool.extend(g, 2, 1, zero));
+  EXPECT_EQ(0u, word(g + 2));
+  give_lists(3);
+  p.purge({.what = which::all});
+  for (grain i = g; i != g + 3; ++i) EXPECT_EQ(0u, word(i));
+}
+
 TEST(grain_pool, given_grains_coalesce) {
   pooled p(1);
   const grain first = p.take(60).first;
@@ -228,7 +261,7 @@ TEST(grain_pool, an_extra_chunk_that_is_wholly_free_goes_back_and_its_number_com
   for (grain g = first; g != first + 2 * grains_per_chunk; ++g) {
     *p.it.address_of(g) = std::byte{1};
     if (g != first + 100) {
-      ASSERT_TRUE(p.pool.give(g, 1));
+      ASSERT_TRUE(p.pool.give(g, 1, grain_pool::left::dirty, 0, 7));
     }
   }
   p.pool.release_extra_chunks();
@@ -240,6 +273,7 @@ TEST(grain_pool, an_extra_chunk_that_is_wholly_free_goes_back_and_its_number_com
     if (r.zero) {
       ASSERT_TRUE(all_zero(p.it.address_of(r.first), grain_size));
     }
+    ASSERT_EQ(r.zero ? 0u : 7u, r.list);
     held.push_back(r.first);
   }
   EXPECT_EQ(std::size_t{2 * grains_per_chunk - 1}, held.size());

@@ -6,7 +6,8 @@
 //    │       owner        │sampled│full│thin│   class  │
 //    └────────────────────┴───────┴────┴────┴──────────┘
 //
-//   class  0: nothing begins here · 1 … 120: a span of that size class · large · metadata
+//   class  0: nothing begins here · 1 … 120: a span of that size class, or, without an owner, a free grain that is a whole list of its
+//          blocks (grain_pool) · large · metadata
 //   thin   pages of it were given back (span::returned): who frees another's block there looks whether it lies on one
 //   owner  number of the LAB whose span it is, 0 for none
 //   full   the owner has no free block in it

@@ -188,14 +188,16 @@ mem::span* core::open_span(lab& l, unsigned c) noexcept {
     if (!make_room(l, mem::grain_size, tries)) return os::probe::oom(classes::block_size[c]), nullptr;
   }
   mem::span& s = arena_.spans()[r.first];
-  s.free = nullptr;
+  if (r.list != c) {
+    s.free = nullptr;
+    s.bumped = 0;
+    s.handed = 0;
+    s.multiplier = classes::multiplier[c];
+    s.usable = classes::usable_bytes[c];
+    s.block_size = classes::block_size[c];
+    s.cls = std::uint8_t(c);
+  }
   s.used = 0;
-  s.multiplier = classes::multiplier[c];
-  s.bumped = 0;
-  s.handed = 0;
-  s.usable = classes::usable_bytes[c];
-  s.block_size = classes::block_size[c];
-  s.cls = std::uint8_t(c);
   s.zero = r.zero;
   s.sampled_places.store(0, order::relaxed);
   s.sampled.store(0, order::relaxed);  // a run's record may have lain there
@@ -291,14 +293,19 @@ void core::disown(lab& l, mem::span& s) noexcept {
   --l.owned_of[s.cls];
 }
 
-// Empty spans and freed runs, back to where anyone can have them. `gone`: bytes of them that went to the system before.
-void core::give_grains(mem::chunk_number* hint, mem::grain first, unsigned n, left how, std::size_t gone) noexcept {
+// Empty spans and freed runs, back to where anyone can have them. `gone`: bytes of them that went to the system before; `list`:
+// the class of which a span is a whole list (grain_pool::give).
+void core::give_grains(mem::chunk_number* hint, mem::grain first, unsigned n, left how, std::size_t gone,
+                       unsigned list) noexcept {
   os::probe::span_give(first, n);
   arena_.words()[first].store(0, order::relaxed);
   if (hint) *hint = mem::chunk_of(first);
   std::byte* const p = arena_.address_of(first);
-  if (keeps_nothing()) how = emptied_at_once(p, n * mem::grain_size, how);
-  if (!grains_.give(first, n, how, gone)) report_corrupted(p);
+  if (keeps_nothing()) {
+    how = emptied_at_once(p, n * mem::grain_size, how);
+    list = 0;
+  }
+  if (!grains_.give(first, n, how, gone, list)) report_corrupted(p);
   have_it_tended();
 }
 

@@ -172,7 +172,7 @@ class core {
   void own(lab& l, mem::span& s) noexcept;
   void disown(lab& l, mem::span& s) noexcept;
   void give_grains(mem::chunk_number* hint, mem::grain first, unsigned n, left how = left::dirty,
-                   std::size_t gone = 0) noexcept;
+                   std::size_t gone = 0, unsigned list = 0) noexcept;
 
   // ---- pages of spans in use
   static constexpr std::uint32_t most_thins = 256;   // in a step of decay, by a thread that works
@@ -306,6 +306,7 @@ class core {
     std::size_t grains = 0, spans = 0;  // that words tell of
   };
   found validate_words() const noexcept;
+  void validate_list(mem::grain g, std::uint32_t w) const noexcept;
   template <class F>
   void for_each_lab(F f) const noexcept;
 #endif

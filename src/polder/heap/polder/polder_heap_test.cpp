@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include <polder/heap/polder/served_test.hpp>
+#include <polder/os/answered_test.hpp>
 #include <polder/os/forked_test.hpp>
 #include <polder/os/lacks_test.hpp>
 #include <polder/os/pages.hpp>
@@ -165,11 +167,130 @@ TEST(empty_span, goes_to_the_pool_in_the_very_free_that_empties_it) {
   EXPECT_NE(0u, h.word_of(held[0]));
   h.free(held[per_span - 1]);
   EXPECT_EQ(1u, h.now().spans);
-  EXPECT_EQ(0u, h.word_of(held[0]));
+  EXPECT_EQ(0u, h.owner_of(held[0]));
   EXPECT_EQ(refills, h.now().refills);
   // Any class may have it, and a large block as well.
   void* const other = h.allocate(48);
   EXPECT_EQ(h.grain_of(held[0]), h.grain_of(other));
+}
+
+// Two spans that ran empty, side by side, and one that is hot. `held`: what the first held, in the order of the frees.
+struct emptied : served {
+  blocks held;
+  void* more = nullptr;
+
+  emptied() {
+    blocks both;
+    for (unsigned i = 0; i != 2 * per_span; ++i) both.push_back(allocate(size));
+    more = allocate(size);
+    for (void* p : both) free(p);
+    EXPECT_EQ(1u, now().spans);
+    held.assign(both.begin(), both.begin() + per_span);
+    EXPECT_EQ(grain_of(held[0]), grain_of(held.back()));
+    EXPECT_EQ(grain_of(held[0]) + 1, grain_of(both.back()));
+  }
+  // Uses what is left of the span that is hot.
+  void fill() {
+    while (span_of(more).bumped != span_of(more).usable || span_of(more).free != nullptr) allocate(size);
+  }
+};
+
+TEST(empty_span, is_a_list_still_for_whoever_has_its_class_next) {
+  emptied h;
+  h.fill();
+  const std::uint64_t refills = h.now().refills;
+  for (unsigned i = per_span; i-- != 0;) EXPECT_EQ(h.held[i], h.allocate(size));  // last freed first
+  EXPECT_EQ(refills + 1, h.now().refills);
+  for (void* p : h.held) h.free(p);
+  h.heap.trim(0);
+}
+
+TEST(empty_span, in_another_thread_too) {
+  emptied h;
+  h.in_a_thread([&] {
+    EXPECT_EQ(h.held.back(), h.allocate(size));
+    EXPECT_EQ(h.held[per_span - 2], h.allocate(size));
+  });
+}
+
+TEST(empty_span, is_none_for_another_class) {
+  emptied h;
+  std::set<void*> had;
+  for (unsigned i = 0; i != per_span; ++i) EXPECT_TRUE(had.insert(h.allocate(2 * size)).second);
+  EXPECT_EQ(1u, had.count(h.held[0]));
+  h.fill();
+  had.clear();
+  for (unsigned i = 0; i != 2 * per_span; ++i) EXPECT_TRUE(had.insert(h.allocate(size)).second);
+}
+
+// What was written over between is no list any more, however it came to be somebody's: as the first or a later grain of a run, as what
+// a run grew into, or not at all.
+TEST(empty_span, is_none_after_a_run) {
+  for (const std::size_t grains : {1, 2}) {
+    emptied h;
+    void* const run = h.allocate(grains * mem::grain_size);
+    std::memset(run, 0x5a, grains * mem::grain_size);
+    if (grains == 1) {  // it grows by one
+      void* const grown = h.heap.reallocate(run, 2 * mem::grain_size);
+      ASSERT_EQ(run, grown);
+      std::memset(grown, 0x5a, 2 * mem::grain_size);
+    }
+    EXPECT_EQ(h.grain_of(h.held[0]), h.grain_of(run));
+    h.free(run);
+    h.fill();
+    std::set<void*> had;
+    for (unsigned i = 0; i != 2 * per_span; ++i) EXPECT_TRUE(had.insert(h.allocate(size)).second);
+    EXPECT_EQ(1u, had.count(h.held[0]));
+  }
+}
+
+TEST(empty_span, is_none_after_a_purge) {
+  emptied h;
+  std::memset(h.more, 1, size);
+  h.heap.trim(0);
+  EXPECT_EQ(0u, h.word_of(h.held[0]));
+  h.fill();
+  void* const p = h.heap.allocate_zeroed(size);
+  EXPECT_EQ(h.held[0], p);
+  for (unsigned i = 0; i != size; ++i) EXPECT_EQ(0, static_cast<char*>(p)[i]);
+}
+
+// Who tries to give it back writes there, and the system may keep it: here it says that it does as it is told.
+TEST(empty_span, is_none_where_the_system_keeps_what_was_given_back) {
+  if (const char* why = os::lacks_filters()) GTEST_SKIP() << why;
+  EXPECT_EQ(os::fine, os::forked([] {
+              options at_once = served::usual;
+              at_once.decay_ms = 0;
+              served h(at_once);
+              if (!os::answer(SYS_madvise, 0)) return 1;
+              blocks held;
+              for (unsigned i = 0; i != 2 * per_span; ++i) held.push_back(h.allocate(size));
+              for (void* p : held) h.free(p);
+              std::set<void*> out;
+              for (unsigned i = 0; i != 3 * per_span; ++i)
+                if (!out.insert(h.allocate(size)).second) return 2;
+              return 0;
+            }));
+}
+
+TEST(empty_span, what_is_written_to_it_is_noticed) {
+  EXPECT_EQ(aborted, mistaken([] {
+              emptied h;
+              std::memset(h.held.back(), 0x5a, size);
+              h.fill();
+              h.allocate(size);
+            }));
+}
+
+TEST(empty_span, a_block_of_it_is_not_freed_again) {
+  for (const bool elsewhere : {false, true}) {
+    EXPECT_EQ(aborted, mistaken([=] {
+                emptied h;
+                const auto again = [&] { h.free(h.held[3]); };
+                if (elsewhere) h.in_a_thread(again);
+                else again();
+              }));
+  }
 }
 
 TEST(empty_span, the_hot_one_stays_until_another_is_hot) {

@@ -278,6 +278,25 @@ TEST(thinning, pages_that_the_system_keeps_are_as_they_were) {
             }));
 }
 
+// The span goes to the pool as a whole then, and is no list of blocks.
+TEST(thinning, a_span_that_runs_empty_where_the_system_keeps_its_pages) {
+  if (const char* why = os::lacks_filters()) GTEST_SKIP() << why;
+  if (const char* why = sparse::why_not()) GTEST_SKIP() << why;
+  EXPECT_EQ(os::fine, os::forked([] {
+              sparse h;
+              const blocks kept = h.keep_one(h.make(64, MiB), 1024);
+              h.heap.trim(0);
+              if (h.thin_ones(kept) == 0) return 1;
+              if (!os::answer(SYS_madvise, 0)) return 2;
+              for (void* p : kept) h.free(p);
+              h.validate();
+              std::set<void*> out;
+              for (unsigned i = 0; i != 2 * MiB / 64; ++i)
+                if (!out.insert(h.allocate(64)).second) return 3;
+              return 0;
+            }));
+}
+
 // ---- what counts -----------------------------------------------------------------------------------------------------
 
 TEST(thinning, what_went_counts_for_nobody) {

@@ -154,13 +154,32 @@ std::uint32_t core::validate_idle() const noexcept {
   return idle - listed;
 }
 
+// A free grain that is a list: all blocks of it that were ever handed out.
+void core::validate_list(mem::grain g, std::uint32_t w) const noexcept {
+  const mem::span& s = arena_.spans()[g];
+  must(w == s.cls && (arena_.chunk(mem::chunk_of(g)).taken.taken() >> mem::position_in_chunk(g) & 1) == 0);
+  must((arena_.chunk(mem::chunk_of(g)).dirty.load(order::relaxed) >> mem::position_in_chunk(g) & 1) != 0);
+  std::uint32_t free = 0;
+  for (const mem::block* b = s.free; b != nullptr; b = links::next(b, secret_)) {
+    must(links::fit(b, secret_) && arena_.find(address(b)) == g &&
+         address(b) % mem::grain_size % s.block_size == 0);
+    must(++free <= s.bumped / s.block_size);
+  }
+  must(free * s.block_size == s.bumped && s.bumped <= s.usable && s.handed == mem::scaled(s.multiplier, s.bumped));
+}
+
 core::found core::validate_words() const noexcept {
   found f;
   const auto look = [&](mem::chunk_number from, mem::chunk_number to) {
     for (mem::grain g = from * mem::grains_per_chunk; g < to * mem::grains_per_chunk; ++g) {
       if (!arena_.ready(mem::chunk_of(g))) continue;
-      const unsigned c = mem::word::cls(arena_.words()[g].load(order::relaxed));
+      const std::uint32_t w = arena_.words()[g].load(order::relaxed);
+      const unsigned c = mem::word::cls(w);
       if (c == 0) continue;
+      if (mem::word::owner(w) == 0 && c <= classes::count) {
+        validate_list(g, w);
+        continue;
+      }
       must(c <= classes::count || c == mem::word::large || c == mem::word::metadata);
       const std::uint32_t n =
           c == mem::word::large ? reinterpret_cast<const mem::large_run&>(arena_.spans()[g]).grains : 1;
