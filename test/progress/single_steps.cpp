@@ -6,7 +6,7 @@
 //   exits    as exit, but all in one process, thread after thread: together they may strand a bounded amount of memory
 // The operations are the last steps of scripts (rows.hpp).
 //   single_steps signal|stop|exit|exits all|some|within|SCRIPT [N] [SEED]
-//     some: every third script, the seed says which, for to note a script's instructions takes longer than to interrupt it
+//     some: every ninth script, the seed says which, for to note a script's instructions takes longer than to interrupt it
 //     here and there; all of them where POLDER_TEST_FULL is 1
 //     within: the scripts of which no step crosses threads; SCRIPT: one of those that `single_steps list` prints;
 //     N: at one in so many instructions of each script (1), which ones being the seed's affair
@@ -414,7 +414,7 @@ finding& about(std::vector<finding>& all, const char* operation) {
 
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "", which = argc > 2 ? argv[2] : "all";
-  const bool thirds = which == "some" && !is_full_form();
+  const bool few = which == "some" && !is_full_form();
   std::vector<script> all = scripts();
   if (which != "within")
     for (script& s : scripts_between_threads()) all.push_back(std::move(s));
@@ -438,7 +438,7 @@ int main(int argc, char** argv) {
   for (const script& s : all) {
     const bool one = s.steps + "." + std::to_string(s.size) == which;
     if (which != "all" && which != "some" && which != "within" && !one) continue;
-    if (thirds && number++ % 3 != 0) continue;
+    if (few && number++ % 9 != 0) continue;
     // A block that is copied is stranded whole.
     if (mode == "exits" && s.size >= 1 << 20 && s.steps.find_first_of("rh") != std::string::npos) continue;
     ++run;
