@@ -16,6 +16,8 @@ core::had core::allocate_large(lab& l, std::size_t n, std::size_t alignment) noe
   had h = try_large(l.hint, n, alignment);
   for (unsigned tries = 0; !h.p && make_room(l, room, tries); ++tries) h = try_large(l.hint, n, alignment);
   if (!h.p) return os::probe::oom(n), h;
+  // A small block that lay there may have left its key, which realloc would copy to where a free looks for one.
+  if (!h.zero) static_cast<mem::block*>(h.p)->wipe();
   os::probe::large_alloc(h.p, n);
   return h;
 }

@@ -244,6 +244,19 @@ TEST(empty_span, is_none_after_a_run) {
   }
 }
 
+// Nor does a large block look like a free one, which realloc would make of it what is freed then.
+TEST(empty_span, leaves_no_key_in_a_run) {
+  emptied h;
+  auto* const run = static_cast<mem::block*>(h.allocate(2 * mem::grain_size));
+  EXPECT_EQ(h.grain_of(h.held[0]), h.grain_of(run));
+  EXPECT_FALSE(links::fit(run, h.own().secret));
+  h.free(h.heap.reallocate(run, 20'000));
+  auto* const huge = static_cast<std::byte*>(h.allocate(40 * MiB));
+  std::memcpy(huge, h.held[1], size);
+  h.free(huge);
+  EXPECT_FALSE(links::fit(static_cast<mem::block*>(h.allocate(40 * MiB)), h.own().secret));
+}
+
 TEST(empty_span, is_none_after_a_purge) {
   emptied h;
   std::memset(h.more, 1, size);
