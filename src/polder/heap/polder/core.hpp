@@ -54,7 +54,7 @@ class core {
   void deallocate_found(lab& l, std::uint32_t w, void* p) noexcept;  // in the main arena; w: its grain's word
   void deallocate_without_lab(void* p) noexcept;
   void emptied(lab& l, mem::span& s) noexcept;  // its last block came back
-  // The block lies where the fast path takes none for handed out, or is free. Returns if deallocate must look: pages are gone.
+  // The block lies where the fast path takes none for handed out, or looks free. Returns if deallocate must look.
   void check_beyond(const void* p) const noexcept;
 
   // True: the address is one of a guarded block's pages, and one line has said what was done there.
@@ -208,6 +208,8 @@ class core {
   void free_huge(const void* p) noexcept;
   void free_large(mem::chunk_number* hint, mem::grain g, const void* p) noexcept;
   [[noreturn]] void report_size(const void* p) const noexcept;
+  bool is_listed(const mem::span& s, const mem::block* b) const noexcept;
+  bool is_free(std::uint32_t w, const void* p) const noexcept;
   void check_block(std::uint32_t w, const void* p) const noexcept;
   void check_live(std::uint32_t w, const void* p) const noexcept;
   bool is_a_crowd(std::uint32_t threads) noexcept;
@@ -293,6 +295,7 @@ class core {
   template <class Visitor>
   void for_each_use(Visitor& v) const noexcept;
   void count_waiting(waiting_blocks& into) const noexcept;
+  bool some_wait(unsigned c) const noexcept;
 
 #if POLDER_CHECK_LEVEL >= 2
   // Blocks of its spans that are outside; the same in one.

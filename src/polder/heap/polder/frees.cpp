@@ -57,13 +57,36 @@ POLDER_NOINLINE void core::send_due(lab& l, mem::lab_number owner) noexcept {
   l.out.send_due(owner, [&](const outbox::list& list) { post_list(l, list); });
 }
 
+// Whether the block is on its span's list, as far as one can see while the owner is at work.
+bool core::is_listed(const mem::span& s, const mem::block* b) const noexcept {
+  const std::byte* const start = arena_.address_of(number_of(s));
+  std::size_t left = mem::grain_size / min_alignment;
+  for (const mem::block* at = glimpse(s.free); at != nullptr && left != 0; at = links::next(at, secret_), --left) {
+    if (at == b) return true;
+    if (address(at) - address(start) >= mem::grain_size || !links::fit(at, secret_)) return false;
+  }
+  return false;
+}
+
+// Whether p is free, which looks it. A live block does, too, when its user has copied to it what nobody has written to since it was
+// part of a free one. A free one is on its span's list, or among those that wait, before another or at the end.
+[[gnu::cold]] POLDER_NOINLINE bool core::is_free(std::uint32_t w, const void* p) const noexcept {
+  const auto* const b = static_cast<const mem::block*>(p);
+  if (is_listed(arena_.spans()[arena_.find(address(p))], b)) return true;
+  const mem::block* const next = links::next(b, secret_);
+  const auto is_one = [&] {
+    return is_aligned(address(next), min_alignment) && arena_.find(address(next)) != 0 && links::fit(next, secret_);
+  };
+  return some_wait(mem::word::cls(w)) && (next == nullptr || is_one());
+}
+
 // Returns if p may be a live block of the span that word w describes, as far as that and the block itself tell.
 POLDER_ALWAYS_INLINE void core::check_block(std::uint32_t w, const void* p) const noexcept {
   const unsigned c = mem::word::cls(w);
   if (c == 0 || c > classes::count || mem::word::owner(w) == 0) report_free(p);
   const auto offset = std::uint32_t(address(p) & (mem::grain_size - 1));
   if (offset >= classes::usable_bytes[c] || !mem::divides(classes::multiplier[c], offset)) report_free(p);
-  if (links::fit(static_cast<const mem::block*>(p), secret_)) report_free(p);
+  if (links::fit(static_cast<const mem::block*>(p), secret_) && is_free(w, p)) report_free(p);
 }
 
 // The same, as far as anything tells.
@@ -114,7 +137,7 @@ void core::deallocate_without_lab(void* p) noexcept {
 void core::check_beyond(const void* p) const noexcept {
   const mem::grain g = arena_.find(address(p));
   const mem::span& s = arena_.spans()[g];
-  if (s.returned.load(order::relaxed) == 0 || (address(p) & (mem::grain_size - 1)) >= s.bumped) report_free(p);
+  if ((address(p) & (mem::grain_size - 1)) >= s.bumped) report_free(p);
 }
 
 void core::emptied(lab& l, mem::span& s) noexcept {

@@ -74,6 +74,88 @@ TEST(mistake, a_block_freed_twice) {
   }
 }
 
+// What nobody has written to since it was free may be copied. Each of these frees a block that looks as one did that is on its span's
+// list, or as one that is on its way home.
+struct copied : served {
+  void *before, *live, *last;  // of which the first is free
+
+  explicit copied(std::size_t n) {
+    before = allocate(n), live = allocate(n), last = allocate(n);
+    allocate(n);  // more than one is out, so that no span runs empty
+    free(before);
+    std::memcpy(live, before, sizeof(mem::block));
+    EXPECT_TRUE(links::fit(static_cast<mem::block*>(live), own().secret));
+  }
+  // On its way home, with the live one's next. Runs in a thread.
+  void send_another_home() { free(last); }
+};
+
+TEST(no_mistake, a_live_block_that_is_a_copy_of_a_free_one) {
+  for (const std::size_t n : {std::size_t{48}, 12 * KiB}) {
+    {
+      copied h(n);
+      h.free(h.live);
+      EXPECT_EQ(h.live, h.allocate(n));
+      EXPECT_EQ(h.before, h.allocate(n));
+      h.validate();
+    }
+    {
+      copied h(n);
+      h.heap.deallocate_sized(h.live, n);
+      h.validate();
+    }
+    {
+      copied h(n);
+      EXPECT_EQ(classes::block_size[mem::size_class::stepped::of(n)], h.heap.usable_size(h.live));
+      void* const moved = h.heap.reallocate(h.live, 100'000);
+      EXPECT_NE(h.live, moved);
+      h.free(moved);
+      h.validate();
+    }
+    {
+      copied h(n);
+      h.in_a_thread([&] { h.free(h.live); });
+      h.heap.trim(0);
+      h.validate();
+    }
+  }
+}
+
+// While others wait, only what its link says can tell it from them: it leads to no free block.
+TEST(no_mistake, a_copy_of_a_free_block_while_others_are_on_their_way_home) {
+  copied h(48);
+  void* const used = h.allocate(48);
+  const mem::secret secret = h.own().secret;
+  links::set(static_cast<mem::block*>(h.live), static_cast<mem::block*>(used), secret);
+  h.in_a_thread([&] {
+    h.send_another_home();
+    h.free(h.live);
+  });
+  h.heap.trim(0);
+  h.validate();
+}
+
+TEST(mistake, a_block_freed_twice_that_is_on_its_way_home) {
+  served h;
+  void* const p = h.allocate(48);
+  void* const q = h.allocate(48);
+  h.allocate(48);
+  EXPECT_EQ(aborted, mistaken([&] {  // in an outbox, behind another
+              h.in_a_thread([&] { h.free(p), h.free(q), h.free(p); });
+            }));
+  EXPECT_EQ(aborted, mistaken([&] {  // before another
+              h.in_a_thread([&] { h.free(p), h.free(q), h.free(q); });
+            }));
+  EXPECT_EQ(aborted, mistaken([&] {  // in an inbox
+              h.in_a_thread([&] { h.free(p); });
+              h.free(p);
+            }));
+  EXPECT_EQ(aborted, mistaken([&] {  // on the list of a span of another thread's
+              h.free(p), h.free(q);
+              h.in_a_thread([&] { h.free(p); });
+            }));
+}
+
 TEST(mistake, a_size_that_was_never_asked_for) {
   served h;
   const struct {

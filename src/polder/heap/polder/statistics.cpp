@@ -54,6 +54,13 @@ void core::count_waiting(waiting_blocks& into) const noexcept {
   }
 }
 
+// Whether there are free blocks of class c that are not back in their spans.
+bool core::some_wait(unsigned c) const noexcept {
+  waiting_blocks all;
+  count_waiting(all);
+  return all.of[c] != 0;
+}
+
 statistics core::read_statistics(class_statistics* of_classes) const noexcept {
   struct {
     void small(std::uint32_t w, std::uint32_t blocks, std::size_t bytes) {
