@@ -210,7 +210,7 @@ class core {
   [[noreturn]] void report_size(const void* p) const noexcept;
   bool is_listed(const mem::span& s, const mem::block* b) const noexcept;
   bool is_free(std::uint32_t w, const void* p) const noexcept;
-  void check_block(std::uint32_t w, const void* p) const noexcept;
+  void check_place(std::uint32_t w, const void* p) const noexcept;
   void check_live(std::uint32_t w, const void* p) const noexcept;
   bool is_a_crowd(std::uint32_t threads) noexcept;
   bool waits_for_a_processor(const lab& o) noexcept;

@@ -80,18 +80,18 @@ bool core::is_listed(const mem::span& s, const mem::block* b) const noexcept {
   return some_wait(mem::word::cls(w)) && (next == nullptr || is_one());
 }
 
-// Returns if p may be a live block of the span that word w describes, as far as that and the block itself tell.
-POLDER_ALWAYS_INLINE void core::check_block(std::uint32_t w, const void* p) const noexcept {
+// Returns if a block of the span that word w describes begins at p.
+POLDER_ALWAYS_INLINE void core::check_place(std::uint32_t w, const void* p) const noexcept {
   const unsigned c = mem::word::cls(w);
   if (c == 0 || c > classes::count || mem::word::owner(w) == 0) report_free(p);
   const auto offset = std::uint32_t(address(p) & (mem::grain_size - 1));
   if (offset >= classes::usable_bytes[c] || !mem::divides(classes::multiplier[c], offset)) report_free(p);
-  if (links::fit(static_cast<const mem::block*>(p), secret_) && is_free(w, p)) report_free(p);
 }
 
-// The same, as far as anything tells.
+// Returns if p may be a live block of it, as far as anything tells.
 void core::check_live(std::uint32_t w, const void* p) const noexcept {
-  check_block(w, p);
+  check_place(w, p);
+  if (links::fit(static_cast<const mem::block*>(p), secret_) && is_free(w, p)) report_free(p);
   if (mem::word::is_thin(w) && is_returned(p)) report_free(p);
 }
 
@@ -115,7 +115,9 @@ void core::deallocate_found(lab& l, std::uint32_t w, void* p) noexcept {
   constexpr std::uint32_t asks_for_more = mem::word::sampled_bit | mem::word::thin_bit;
   const bool remote = mem::word::owner(w) != l.number && (w & asks_for_more) == 0;
   if (!remote || mem::word::cls(w) - 1 >= classes::count) return deallocate(l, p);
-  check_block(w, p);
+  check_place(w, p);
+  if (links::fit(static_cast<const mem::block*>(p), secret_)) [[unlikely]]
+    return deallocate(l, p);
   free_remote(l, w, p);
 }
 
