@@ -188,7 +188,7 @@ mem::span* core::open_span(lab& l, unsigned c) noexcept {
     if (!make_room(l, mem::grain_size, tries)) return os::probe::oom(classes::block_size[c]), nullptr;
   }
   mem::span& s = arena_.spans()[r.first];
-  if (r.list != c) {
+  if (r.list != c) {  // else it goes on as the list that it is
     s.free = nullptr;
     s.bumped = 0;
     s.handed = 0;

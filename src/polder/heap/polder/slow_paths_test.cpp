@@ -74,10 +74,9 @@ TEST(mistake, a_block_freed_twice) {
   }
 }
 
-// What nobody has written to since it was free may be copied. Each of these frees a block that looks as one did that is on its span's
-// list, or as one that is on its way home.
+// What nobody has written to since it was free may be copied. `live` is a copy of a block that is on its span's list.
 struct copied : served {
-  void *before, *live, *last;  // of which the first is free
+  void *before, *live, *last;
 
   explicit copied(std::size_t n) {
     before = allocate(n), live = allocate(n), last = allocate(n);
@@ -86,8 +85,6 @@ struct copied : served {
     std::memcpy(live, before, sizeof(mem::block));
     EXPECT_TRUE(links::fit(static_cast<mem::block*>(live), own().secret));
   }
-  // On its way home, with the live one's next. Runs in a thread.
-  void send_another_home() { free(last); }
 };
 
 TEST(no_mistake, a_live_block_that_is_a_copy_of_a_free_one) {
@@ -128,7 +125,7 @@ TEST(no_mistake, a_copy_of_a_free_block_while_others_are_on_their_way_home) {
   const mem::secret secret = h.own().secret;
   links::set(static_cast<mem::block*>(h.live), static_cast<mem::block*>(used), secret);
   h.in_a_thread([&] {
-    h.send_another_home();
+    h.free(h.last);
     h.free(h.live);
   });
   h.heap.trim(0);

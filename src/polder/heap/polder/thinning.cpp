@@ -113,12 +113,11 @@ POLDER_NOINLINE bool core::do_without_page(lab& l, unsigned c) noexcept {
 // The grain of a span that is empty, to the pool, where grains count as wholes: if some of it is gone, all of it goes.
 void core::give_span(lab& l, const mem::span& s, left how) noexcept {
   const mem::grain g = number_of(s);
-  unsigned list = s.cls;
   std::size_t gone = unsigned(std::popcount(s.returned.load(order::relaxed))) * arena_.page();
+  const unsigned list = gone == 0 ? s.cls : 0;
   if (gone != 0) [[unlikely]] {
     how = emptied_at_once(arena_.address_of(g), mem::grain_size, how);
     if (how != left::zero) budget_.take_again(std::exchange(gone, 0));
-    list = 0;
   }
   give_grains(&l.hint, g, 1, how, gone, list);
 }

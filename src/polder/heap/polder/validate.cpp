@@ -157,8 +157,8 @@ std::uint32_t core::validate_idle() const noexcept {
 // A free grain that is a list: all blocks of it that were ever handed out.
 void core::validate_list(mem::grain g, std::uint32_t w) const noexcept {
   const mem::span& s = arena_.spans()[g];
-  must(w == s.cls && (arena_.chunk(mem::chunk_of(g)).taken.taken() >> mem::position_in_chunk(g) & 1) == 0);
-  must((arena_.chunk(mem::chunk_of(g)).dirty.load(order::relaxed) >> mem::position_in_chunk(g) & 1) != 0);
+  const mem::chunk& k = arena_.chunk(mem::chunk_of(g));
+  must(w == s.cls && ((k.dirty.load(order::relaxed) & ~k.taken.taken()) >> mem::position_in_chunk(g) & 1) != 0);
   std::uint32_t free = 0;
   for (const mem::block* b = s.free; b != nullptr; b = links::next(b, secret_)) {
     must(links::fit(b, secret_) && arena_.find(address(b)) == g &&
