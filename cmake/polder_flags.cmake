@@ -10,7 +10,7 @@ endif()
 # A backtrace needs lines; the rest of what debuggers know takes a quarter of the compiler's time. The flagship has it all.
 set(CMAKE_CXX_FLAGS_RELEASE "-O3 -g1")
 set(CMAKE_C_FLAGS_RELEASE "-O3 -g1")
-# Of white-box tests: half the compiler's time of -O3. Under AddressSanitizer -O0 is half again, and its tests are short;
+# Of tests: half the compiler's time of -O3. Under AddressSanitizer -O0 is half again, and its tests are short;
 # ThreadSanitizer's would take twice as long.
 set(POLDER_TEST_OPTIMISATION -O1)
 if(POLDER_SANITIZE STREQUAL "address,undefined")

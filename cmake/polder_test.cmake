@@ -63,10 +63,9 @@ function(polder_test)
     OUTPUT_NAME ${arg_NAME})
   target_link_libraries(${target} PRIVATE polder_options ${arg_LIBS} Threads::Threads ${CMAKE_DL_LIBS})
   # A backtrace needs lines; the rest of what debuggers know takes a third of the compiler's time.
-  target_compile_options(${target} PRIVATE -g1)
+  # Optimised is what a program is preloaded with or linked to, as it ships; the test itself need not be.
+  target_compile_options(${target} PRIVATE -g1 ${POLDER_TEST_OPTIMISATION})
   if(arg_KIND STREQUAL "gtest")
-    # What is built to be shipped is tested as it ships, by the programs.
-    target_compile_options(${target} PRIVATE ${POLDER_TEST_OPTIMISATION})
     polder_link_gtest(${target})
     # Its headers take a quarter of the compiler's time.
     list(LENGTH arg_SOURCES sources)
