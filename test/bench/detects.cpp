@@ -14,7 +14,7 @@ int main() {
   const auto expect = [&](std::string_view workload, std::string_view preset, const std::string& fault) {
     const auto got = test::call(
         POLDER_BENCH,
-        {"run", std::string(workload), "--preset", std::string(preset), "--threads", "2", "--time-limit", "50"},
+        {"run", std::string(workload), "--preset", std::string(preset), "--threads", "2", "--time-limit", "300"},
         {"LD_PRELOAD=" BROKEN_MALLOC, "POLDER_BENCH_FAULT=" + fault});
     // A queue whose links were overwritten cannot be walked: there a fatal signal, reported, is as much as there can be.
     const bool linked = workload == "lock_free_producer_consumer" && got.status > 128;

@@ -22,9 +22,9 @@ unsigned most_getters(const Info& i) {
 
 template <class C, class R>
 history sided(std::uint64_t seed) {
-  typename R::domain domain;
   ticks clock;
   if constexpr (std::constructible_from<C, typename R::domain&>) {
+    ds::collection_suite::drained<R> domain;
     C of(domain);
     return play_sides(of, clock, seed);
   } else {

@@ -119,10 +119,11 @@ prepare_run() {
   [ -z "$with_python" ] || need_python tests
 }
 
-# The sanitizers and the assertions are for the white-box tests; programs under a preloaded heap cannot carry them.
+# The sanitizers and the assertions are for the white-box tests and for what plays the structures; programs under a preloaded heap
+# cannot carry them.
 in_preset() {
   case $1 in
-    asan | ubsan | tsan) grep ' unit\.' || true ;;
+    asan | ubsan | tsan) grep -E ' (unit\.|checker\.structures$)' || true ;;
     *) cat ;;
   esac
 }
