@@ -73,9 +73,9 @@ door_test() {
     else
       set -- -R "^($pattern)\$"
     fi
-    # More than twice as many as there are processors: most of their time they wait for what they have started, or sleep.
+    # Three times as many as there are processors: most of their time they wait for what they have started, or sleep.
     (cd "$root/build/$preset" &&
-      ctest --no-tests=error --output-on-failure -j "${POLDER_JOBS:-$(($(nproc) * 2 + 1))}" --timeout 600 "$@") || failed="$failed $preset"
+      ctest --no-tests=error --output-on-failure -j "${POLDER_JOBS:-$(($(nproc) * 3))}" --timeout 600 "$@") || failed="$failed $preset"
     closing=yes
   done
   [ -n "$closing" ] || fail 2 "no test was run"
