@@ -6,11 +6,12 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
+from resident import Resident
 
 from polder_lab.launch import Launcher, build_launcher
 
@@ -76,16 +77,21 @@ def environment(root: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(LAB), "POLDER_ROOT": str(root), "COLUMNS": "100"}
 
 
+@pytest.fixture(scope="session")
+def resident() -> Iterator[Resident]:
+    one = Resident({**os.environ, "PYTHONPATH": str(LAB)})
+    yield one
+    one.end()
+
+
 @pytest.fixture
-def polder(build: Path, environment: dict[str, str]) -> Compare:
+def polder(build: Path, environment: dict[str, str], resident: Resident) -> Compare:
     """Calls the laboratory as the front door does."""
 
-    def call(*arguments: str, extra: dict[str, str] | None = None,
-             stdin: int | None = subprocess.DEVNULL) -> subprocess.CompletedProcess[str]:
+    def call(*arguments: str, extra: dict[str, str] | None = None, stdin: int = subprocess.DEVNULL) -> subprocess.CompletedProcess[str]:
         command = arguments[0]
         words = 2 if command in ("list", "bench") else 1
         where = [*arguments[:words], "--build", str(build), *arguments[words:]]
-        return subprocess.run([sys.executable, "-m", "polder_lab", *where], capture_output=True, text=True, stdin=stdin,
-                              env={**environment, **(extra or {})}, timeout=100)
+        return resident.call(where, {**environment, **(extra or {})}, stdin, timeout=100)
 
     return call
