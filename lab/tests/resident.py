@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -19,9 +20,10 @@ LOADED = ("bench", "catalogue", "compare", "conform", "mistakes")  # commands th
 
 class Resident:
     def __init__(self, environment: dict[str, str]) -> None:
-        self.ours, theirs = socket.socketpair()
+        self.ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)  # a message is read whole or not at all
         with theirs:
-            self.process = subprocess.Popen([sys.executable, __file__, str(theirs.fileno())], pass_fds=[theirs.fileno()], env=environment)
+            self.process = subprocess.Popen([sys.executable, __file__, str(theirs.fileno())], pass_fds=[theirs.fileno()], env=environment,
+                                            process_group=0)
 
     def call(self, words: list[str], environment: dict[str, str], stdin: int, timeout: float) -> subprocess.CompletedProcess[str]:
         """As subprocess.run with captured text; after a call that took too long there is no other."""
@@ -29,15 +31,16 @@ class Resident:
             given = nothing.fileno() if stdin == subprocess.DEVNULL else stdin
             self.ours.settimeout(timeout)
             request = json.dumps([words, environment, os.getcwd()]).encode()
-            socket.send_fds(self.ours, [len(request).to_bytes(4, "little")], [given, out.fileno(), err.fileno()])
-            self.ours.sendall(request)
+            socket.send_fds(self.ours, [request], [given, out.fileno(), err.fileno()])
             try:
-                status = int.from_bytes(self.ours.recv(4), "little", signed=True)
+                status = self.ours.recv(16)
             except TimeoutError:
-                self.process.kill()
+                os.killpg(self.process.pid, signal.SIGKILL)
                 raise
+            if not status:
+                raise ChildProcessError("the laboratory that stays is gone")
             out.seek(0), err.seek(0)
-            return subprocess.CompletedProcess(words, status, out.read(), err.read())
+            return subprocess.CompletedProcess(words, int(status), out.read(), err.read())
 
     def end(self) -> None:
         self.ours.close()
@@ -69,12 +72,9 @@ def stay(asked: socket.socket) -> None:
     for command in LOADED:
         import_module(f"polder_lab.command.{command}")
     while True:
-        size, descriptors, _, _ = socket.recv_fds(asked, 4, 3)
-        if not size:
+        request, descriptors, _, _ = socket.recv_fds(asked, 1 << 20, 3)
+        if not request:
             return
-        request = b""
-        while len(request) < int.from_bytes(size, "little"):
-            request += asked.recv(1 << 20)
         words, environment, folder = json.loads(request)
         child = os.fork()
         if child == 0:
@@ -83,7 +83,7 @@ def stay(asked: socket.socket) -> None:
         for descriptor in descriptors:
             os.close(descriptor)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        asked.sendall(status.to_bytes(4, "little", signed=True))
+        asked.send(str(status).encode())
 
 
 if __name__ == "__main__":
