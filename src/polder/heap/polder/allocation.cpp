@@ -53,6 +53,7 @@ void* core::pop(lab& l, mem::span& s) noexcept {
   if (!links::fit(b, l.secret)) [[unlikely]]
     report_corrupted(b);
   s.free = links::next(b, l.secret);
+  __builtin_prefetch(s.free);
   ++s.used;
   b->wipe();
   return b;

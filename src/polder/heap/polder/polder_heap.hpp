@@ -370,6 +370,7 @@ class polder_heap {
     if (b == nullptr || !links::fit(b, l.secret)) [[unlikely]]
       return nullptr;
     s.free = links::next(b, l.secret);
+    __builtin_prefetch(s.free);  // the next one, which may have been freed long ago
     ++s.used;
     b->wipe();
     return b;
