@@ -60,10 +60,11 @@ void* core::pop(lab& l, mem::span& s) noexcept {
 }
 
 void* core::allocate_class(lab& l, unsigned c, bool* zero) noexcept {
+  mem::span& s = *l.hot[c];
+  if (!s.free) return refill(l, c, zero);
   // Classes beyond the fast path come here every time: now and then they keep the clock of decay going.
   if ((++l.beyond & 1) == 0) decay();
-  mem::span& s = *l.hot[c];
-  return s.free ? pop(l, s) : refill(l, c, zero);
+  return pop(l, s);
 }
 
 // Threads the next blocks of a span onto its free list, in address order: a page's worth, and so many at least as the span
@@ -138,10 +139,14 @@ POLDER_ALWAYS_INLINE void* core::find_block(lab& l, unsigned c, bool* zero) noex
     l.wanted |= class_bit(c);
     if (l.partial[c].first == 0 && adopt(l, c)) continue;
     if (l.partial[c].first != 0) {
-      s = &arena_.spans()[l.partial[c].first];
-      unlist_partial(l, *s);
-      l.fresh[c] = 0;
+      s = open_early(l, c);
+      if (!s) {
+        s = &arena_.spans()[l.partial[c].first];
+        unlist_partial(l, *s);
+        l.fresh[c] = 0;
+      }
     } else {
+      l.early[c] = 0;
       s = open_span(l, c);
       if (!s) {
         if (l.partial[c].first != 0) continue;  // what was done for want of memory brought blocks of this class
@@ -180,14 +185,33 @@ static bool will_fill(const lab& l, unsigned c) noexcept {
 // A span of class c on a grain from the pool. Null: there is no memory, or there are partial spans of the class by now.
 mem::span* core::open_span(lab& l, unsigned c) noexcept {
   relieve(l, mem::grain_size);
-  const auto density = will_fill(l, c) ? mem::grain_pool::density::dense : mem::grain_pool::density::sparse;
-  mem::grain_pool::run r;
   for (unsigned tries = 0;; ++tries) {
     if (l.partial[c].first != 0) return nullptr;
-    r = grains_.take(1, l.hint, site_here(), density);
-    if (r.first != 0) break;
+    if (mem::span* const s = try_open(l, c)) return s;
     if (!make_room(l, mem::grain_size, tries)) return os::probe::oom(classes::block_size[c]), nullptr;
   }
+}
+
+// Null: the partial span that waited longest is good enough. Where a set of blocks neither grows nor shrinks, all spans are full, so
+// that each free reopens one, and each malloc takes its only block and closes it again. With a few spans more than are needed the
+// others have time to collect: one for sixteen of the class, until there was no partial one again, while that one has less than a
+// thirty-second of its blocks.
+mem::span* core::open_early(lab& l, unsigned c) noexcept {
+  if (l.early[c] >= l.owned_of[c] / 16) [[likely]]
+    return nullptr;
+  const mem::span& waited = arena_.spans()[l.partial[c].first];
+  if (waited.usable - waited.used * waited.block_size >= waited.usable / 32) return nullptr;
+  if (keeps_nothing() || budget_.is_short(mem::grain_size)) return nullptr;
+  mem::span* const s = try_open(l, c);
+  l.early[c] += s != nullptr;
+  return s;
+}
+
+// The same without a second try.
+mem::span* core::try_open(lab& l, unsigned c) noexcept {
+  const auto density = will_fill(l, c) ? mem::grain_pool::density::dense : mem::grain_pool::density::sparse;
+  const mem::grain_pool::run r = grains_.take(1, l.hint, site_here(), density);
+  if (r.first == 0) return nullptr;
   mem::span& s = arena_.spans()[r.first];
   if (r.list != c) {  // else it goes on as the list that it is
     s.free = nullptr;

@@ -163,6 +163,8 @@ class core {
   void* take_back(lab& l, unsigned c) noexcept;
   bool extend(lab& l, mem::span& s) noexcept;
   mem::span* open_span(lab& l, unsigned c) noexcept;
+  mem::span* open_early(lab& l, unsigned c) noexcept;
+  mem::span* try_open(lab& l, unsigned c) noexcept;
   void make_hot(lab& l, mem::span& s) noexcept;
   void set_hot(lab& l, unsigned c, mem::span* s) noexcept;
   void set_direct(lab& l, unsigned c, mem::span* s) noexcept;

@@ -62,6 +62,7 @@ struct alignas(false_sharing_range) lab {
   mem::grain owned;                        // first in the list of all spans
   std::uint32_t owned_count;
   std::uint32_t owned_of[classes::count + 1];  // of them, by class
+  std::uint32_t early[classes::count + 1];     // of these, opened though some were partial, since none was
   std::uint64_t handed_out;                    // bytes of them in blocks that were outside at least once
   mem::grain thin_next;                        // of them, whose pages are looked at next; 0: a new round
   std::uint32_t thins_due;                     // spans that its refills look for in this step

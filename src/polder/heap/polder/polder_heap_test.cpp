@@ -154,6 +154,77 @@ TEST(refill, what_others_freed_before_a_fresh_span) {
   EXPECT_EQ(spans, h.now().spans);
 }
 
+// Full spans of small blocks: of the class more than so many that some may be opened early.
+struct all_full : served {
+  static constexpr std::size_t small = 256;
+  static constexpr unsigned in_one = unsigned(mem::grain_size / small), spans = 32, early = spans / 16;
+  static constexpr unsigned enough = in_one / 32;  // free blocks, for which a partial span is worth a visit
+  blocks held;
+
+  all_full() {
+    for (unsigned i = 0; i != spans * in_one; ++i) held.push_back(allocate(small));
+    EXPECT_EQ(spans, now().spans);
+  }
+  void free_of(unsigned span, unsigned count) {
+    for (unsigned i = 0; i != count; ++i) free(held[span * in_one + i]);
+  }
+};
+
+TEST(refill, a_partial_span_that_is_worth_a_visit_before_a_fresh_one) {
+  all_full h;
+  h.free_of(3, h.enough);
+  EXPECT_EQ(h.held[3 * h.in_one + h.enough - 1], h.allocate(h.small));
+  EXPECT_EQ(h.spans, h.now().spans);
+}
+
+TEST(refill, some_fresh_spans_before_partial_ones_that_are_nearly_full) {
+  all_full h;
+  unsigned next = 3;
+  for (unsigned early = 1; early <= h.early; ++early) {
+    h.free_of(next++, h.enough - 1);
+    for (unsigned i = 0; i != h.in_one; ++i) h.allocate(h.small);
+    EXPECT_EQ(h.spans + early, h.now().spans);
+  }
+  // So many and no more, as long as there are partial ones.
+  for (unsigned i = 0; i != h.early * (h.enough - 1); ++i) h.allocate(h.small);
+  EXPECT_EQ(h.spans + h.early, h.now().spans);
+  h.free_of(next, 1);
+  EXPECT_EQ(h.held[next * h.in_one], h.allocate(h.small));
+  // When there was none, it begins anew.
+  for (unsigned i = 0; i != h.in_one; ++i) h.allocate(h.small);
+  EXPECT_EQ(h.spans + h.early + 1, h.now().spans);
+  h.free_of(++next, 1);
+  EXPECT_NE(h.held[next * h.in_one], h.allocate(h.small));
+  EXPECT_EQ(h.spans + h.early + 2, h.now().spans);
+  h.validate();
+}
+
+TEST(refill, a_partial_span_before_a_fresh_one_where_memory_is_short) {
+  all_full h;
+  h.heap.set_target(MiB);
+  h.free_of(3, 1);
+  EXPECT_EQ(h.held[3 * h.in_one], h.allocate(h.small));
+  EXPECT_EQ(h.spans, h.now().spans);
+}
+
+TEST(refill, is_rare_where_a_set_of_blocks_neither_grows_nor_shrinks) {
+  all_full h;
+  std::minstd_rand random(1);
+  constexpr unsigned times = 50'000;
+  const auto replace = [&] {
+    const std::uint64_t before = h.now().refills;
+    for (unsigned i = 0; i != times; ++i) {
+      void*& one = h.held[random() % h.held.size()];
+      h.free(one);
+      one = h.allocate(h.small);
+    }
+    return h.now().refills - before;
+  };
+  replace();
+  EXPECT_LT(replace(), times / 8);
+  EXPECT_LE(h.now().spans, h.spans + h.early);
+}
+
 // ---- empty spans -----------------------------------------------------------------------------------------------------
 
 TEST(empty_span, goes_to_the_pool_in_the_very_free_that_empties_it) {
