@@ -52,11 +52,7 @@ void* core::pop(lab& l, mem::span& s) noexcept {
   mem::block* const b = s.free;
   if (!links::fit(b, l.secret)) [[unlikely]]
     report_corrupted(b);
-  s.free = links::next(b, l.secret);
-  __builtin_prefetch(s.free);
-  ++s.used;
-  b->wipe();
-  return b;
+  return take_first(s, l.secret);
 }
 
 void* core::allocate_class(lab& l, unsigned c, bool* zero) noexcept {
@@ -201,13 +197,13 @@ mem::span* core::open_early(lab& l, unsigned c) noexcept {
     return nullptr;
   const mem::span& waited = arena_.spans()[l.partial[c].first];
   if (waited.usable - waited.used * waited.block_size >= waited.usable / 32) return nullptr;
-  if (keeps_nothing() || budget_.is_short(mem::grain_size)) return nullptr;
+  if (keeps_nothing(mem::grain_size)) return nullptr;
   mem::span* const s = try_open(l, c);
   l.early[c] += s != nullptr;
   return s;
 }
 
-// The same without a second try.
+// A span of class c on a grain that can be had at once. Null: there is none.
 mem::span* core::try_open(lab& l, unsigned c) noexcept {
   const auto density = will_fill(l, c) ? mem::grain_pool::density::dense : mem::grain_pool::density::sparse;
   const mem::grain_pool::run r = grains_.take(1, l.hint, site_here(), density);

@@ -252,8 +252,10 @@ class core {
   std::byte* base_of_fast_paths() const noexcept {
     return options_.hardened ? at_address(std::uintptr_t{1} << 63) : arena_.base();
   }
-  // Free memory is neither cached nor left as it was.
-  bool keeps_nothing() const noexcept { return options_.decay_ms == 0 || options_.hardened || budget_.is_short(); }
+  // Free memory is neither cached nor left as it was. more: bytes about to be taken.
+  bool keeps_nothing(std::size_t more = 0) const noexcept {
+    return options_.decay_ms == 0 || options_.hardened || budget_.is_short(more);
+  }
 
   // ---- watched: every allocation comes here, because the heap is hardened or its profile is on
   void* allocate_watched(lab& l, std::size_t n) noexcept;

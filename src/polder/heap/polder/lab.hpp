@@ -33,6 +33,16 @@ constexpr std::uint64_t class_bit(unsigned c) { return std::uint64_t{1} << (c - 
 // By how much a hot span's `used` is more than its blocks outside, where lab::keeps is this: 0 or 1.
 constexpr std::uint32_t one_more(std::uint64_t keeps, unsigned c) { return std::uint32_t(keeps >> (c - 1) & 1); }
 
+// The first block of a span's list, to be handed out. Its link and key fit.
+POLDER_ALWAYS_INLINE mem::block* take_first(mem::span& s, mem::secret secret) noexcept {
+  mem::block* const b = s.free;
+  s.free = links::next(b, secret);
+  __builtin_prefetch(s.free);  // the next one, which may have been freed long ago
+  ++s.used;
+  b->wipe();
+  return b;
+}
+
 struct alignas(false_sharing_range) lab {
   // Sizes that malloc serves from `direct` without computing a class: by their number of 16-byte steps.
   static constexpr std::size_t direct_limit = 1024;

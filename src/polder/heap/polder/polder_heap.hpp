@@ -369,11 +369,7 @@ class polder_heap {
     mem::block* const b = s.free;
     if (b == nullptr || !links::fit(b, l.secret)) [[unlikely]]
       return nullptr;
-    s.free = links::next(b, l.secret);
-    __builtin_prefetch(s.free);  // the next one, which may have been freed long ago
-    ++s.used;
-    b->wipe();
-    return b;
+    return take_first(s, l.secret);
   }
 
   template <auto from>
