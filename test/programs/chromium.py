@@ -1,10 +1,14 @@
-"""Chromium without a window takes a picture of a local page: the same picture.
+"""Chromium without a window takes a picture of a local page, and the page draws one by itself: the same picture.
+
+A picture of the window may be taken before the page's last frame, on a busy machine; so of it only size and kind are looked at,
+and what must be the same are the pixels that the page's script drew and read back.
 
 Debian's Chromium brings a malloc of its own in its executable, which comes before any preloaded one. So this shows that the
 heap does no harm when it is loaded into Chromium's processes, not that it serves them.
 """
 
-import hashlib
+import re
+import struct
 
 import driver
 
@@ -19,25 +23,21 @@ def produce(world):
     page = world.write("page.html", (driver.SOURCES / "page.html").read_text())
     profile = f"--user-data-dir={world.path('profile')}"
     for _ in range(world.size(1, 10)):
-        picture = settled_picture(world, profile, page)
-    text = world.run("chromium", *FLAGS, profile, "--dump-dom", page.as_uri(), timeout=110)
-    return {"picture": picture, "the page's script ran": "the sum is 499500" in text}
-
-
-def settled_picture(world, profile, page):
-    """On a busy machine a picture may be taken before the page's last frame; so what two in a row show is the picture."""
-    before = None
-    for attempt in range(5):
-        path = world.path(f"picture{attempt}.png")
+        path = world.path("picture.png")
         world.run("chromium", *FLAGS, profile, f"--screenshot={path}", page.as_uri(), timeout=110)
-        data = path.read_bytes()
-        if not data.startswith(b"\x89PNG") or len(data) < 5000:
-            raise driver.Failed(f"no picture: {len(data)} bytes")
-        now = hashlib.sha256(data).hexdigest()
-        if now == before:
-            return now
-        before = now
-    raise driver.Failed("five pictures of one page, no two in a row alike")
+        size = size_of_picture(path.read_bytes())
+        path.unlink()
+    text = world.run("chromium", *FLAGS, profile, "--dump-dom", page.as_uri(), timeout=110)
+    drawn = re.search(r"data:image/png;base64,[\w+/=]{1000,}", text)
+    if not drawn:
+        raise driver.Failed("the page's script drew nothing")
+    return {"the window": size, "drawn": drawn[0], "the page's script ran": "the sum is 499500" in text}
+
+
+def size_of_picture(data):
+    if not data.startswith(b"\x89PNG") or len(data) < 5000:
+        raise driver.Failed(f"no picture: {len(data)} bytes")
+    return struct.unpack(">II", data[16:24])
 
 
 driver.run(
