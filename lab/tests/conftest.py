@@ -17,7 +17,7 @@ from polder_lab.launch import Launcher, build_launcher
 
 LAB = Path(__file__).resolve().parents[1]
 FAKE = Path(__file__).with_name("fake")
-Compare = Callable[..., subprocess.CompletedProcess[str]]
+Laboratory = Callable[..., subprocess.CompletedProcess[str]]
 
 # A page draws when the processor is free, and other tests and compilers run beside it.
 expect.set_options(timeout=60_000)
@@ -85,13 +85,23 @@ def resident() -> Iterator[Resident]:
 
 
 @pytest.fixture
-def polder(build: Path, environment: dict[str, str], resident: Resident) -> Compare:
-    """Calls the laboratory as the front door does."""
+def laboratory(tmp_path: Path, environment: dict[str, str], resident: Resident) -> Laboratory:
+    """Calls the laboratory, in an empty folder."""
+
+    def call(*words: str | Path, extra: dict[str, str] | None = None, stdin: int = subprocess.DEVNULL) -> subprocess.CompletedProcess[str]:
+        return resident.call([*map(str, words)], {**environment, **(extra or {})}, tmp_path, stdin, timeout=100)
+
+    return call
+
+
+@pytest.fixture
+def polder(build: Path, laboratory: Laboratory) -> Laboratory:
+    """Calls it as the front door does: with a build folder, and where it says."""
 
     def call(*arguments: str, extra: dict[str, str] | None = None, stdin: int = subprocess.DEVNULL) -> subprocess.CompletedProcess[str]:
         command = arguments[0]
         words = 2 if command in ("list", "bench") else 1
         where = [*arguments[:words], "--build", str(build), *arguments[words:]]
-        return resident.call(where, {**environment, **(extra or {})}, stdin, timeout=100)
+        return laboratory(*where, extra=extra, stdin=stdin)
 
     return call

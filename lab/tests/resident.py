@@ -14,8 +14,9 @@ import sys
 import tempfile
 import traceback
 from importlib import import_module
+from pathlib import Path
 
-LOADED = ("bench", "catalogue", "compare", "conform", "mistakes")  # commands that most tests call
+LOADED = ("bench", "catalogue", "compare", "conform", "figure", "mistakes", "peers", "profile", "timeline", "trace")  # that tests call
 
 
 class Resident:
@@ -25,12 +26,13 @@ class Resident:
             self.process = subprocess.Popen([sys.executable, __file__, str(theirs.fileno())], pass_fds=[theirs.fileno()], env=environment,
                                             process_group=0)
 
-    def call(self, words: list[str], environment: dict[str, str], stdin: int, timeout: float) -> subprocess.CompletedProcess[str]:
+    def call(self, words: list[str], environment: dict[str, str], folder: Path, stdin: int,
+             timeout: float) -> subprocess.CompletedProcess[str]:
         """As subprocess.run with captured text; after a call that took too long there is no other."""
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err, open(os.devnull) as nothing:
             given = nothing.fileno() if stdin == subprocess.DEVNULL else stdin
             self.ours.settimeout(timeout)
-            request = json.dumps([words, environment, os.getcwd()]).encode()
+            request = json.dumps([words, environment, str(folder)]).encode()
             socket.send_fds(self.ours, [request], [given, out.fileno(), err.fileno()])
             try:
                 status = self.ours.recv(16)

@@ -17,7 +17,7 @@ from typing import Any
 
 import polars
 import pytest
-from conftest import Compare
+from conftest import Laboratory
 from test_launch import running
 
 from polder_lab.interval import Ratio
@@ -39,7 +39,7 @@ def keys(runs: Records) -> list[tuple[str, int, str, str]]:
 
 
 @pytest.fixture
-def bench(polder: Compare, tmp_path: Path) -> Callable[..., tuple[subprocess.CompletedProcess[str], Records]]:
+def bench(polder: Laboratory, tmp_path: Path) -> Callable[..., tuple[subprocess.CompletedProcess[str], Records]]:
     def run(*arguments: str, extra: dict[str, str] | None = None) -> tuple[subprocess.CompletedProcess[str], Records]:
         given = ["--heaps", "polder"] if "--heaps" not in arguments and "--resume" not in arguments else []
         done = polder("bench", "run", "--name", "it", "--out", str(tmp_path), *given, *arguments, extra=extra)
@@ -251,7 +251,7 @@ def test_a_full_disk_loses_nothing_that_is_finished(build: Path, environment: di
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_export(bench: Bench, polder: Compare, tmp_path: Path, kind: str) -> None:
+def test_export(bench: Bench, polder: Laboratory, tmp_path: Path, kind: str) -> None:
     _, records = bench("--quick", "--only", "larson,jq", "--threads", "1", "--rounds", "2", "--pass", "time,latency")
     file = tmp_path / f"table.{kind}"
     done = polder("bench", "export", f"--{kind}", str(file), str(tmp_path / "it.jsonl"))
@@ -263,7 +263,7 @@ def test_export(bench: Bench, polder: Compare, tmp_path: Path, kind: str) -> Non
     assert json.loads(larson["latency"])["malloc"]["count"] == 3
 
 
-def test_list(polder: Compare) -> None:
+def test_list(polder: Laboratory) -> None:
     told = json.loads(polder("bench", "list", "--json").stdout)
     assert [w["name"] for w in told["workloads"]] == ["larson", "threadtest"]
     assert "system" in [s["name"] for s in told["subjects"]]
@@ -272,7 +272,7 @@ def test_list(polder: Compare) -> None:
     assert "jq" in text
 
 
-def test_built_peers_are_subjects(polder: Compare, root: Path, build: Path) -> None:
+def test_built_peers_are_subjects(polder: Laboratory, root: Path, build: Path) -> None:
     folder = root / "build" / "peers" / "lib"
     folder.mkdir(parents=True)
     try:
@@ -288,7 +288,7 @@ def test_built_peers_are_subjects(polder: Compare, root: Path, build: Path) -> N
         shutil.rmtree(folder)
 
 
-def test_check(polder: Compare) -> None:
+def test_check(polder: Laboratory) -> None:
     """What it prints; whether the figures are good is the machine's affair. The fake tells the same seconds each time."""
     done = polder("bench", "check", "--rounds", "6", extra={"FAKE_BENCH_SECONDS": "0.001"})
     assert done.returncode == 0, done.stdout + done.stderr
@@ -298,7 +298,7 @@ def test_check(polder: Compare) -> None:
 
 
 @pytest.mark.long
-def test_check_finds_a_copy_that_differs(polder: Compare) -> None:
+def test_check_finds_a_copy_that_differs(polder: Laboratory) -> None:
     done = polder("bench", "check", "--rounds", "6", extra={"FAKE_BENCH_SECONDS": "0.001", "FAKE_BENCH_COPY": "1.02"})
     assert done.returncode == 1, done.stdout + done.stderr
     assert "1.020  1.02 – 1.02  excludes 1; once more 1.020  1.02 – 1.02" in done.stdout
@@ -328,7 +328,7 @@ def test_an_accident_does_not_come_again(again: Ratio | None, differs: bool) -> 
     (("export",), "--csv FILE or --parquet FILE"),
     (("rnu",), "there is no command 'rnu'; nearest: run"),
 ])
-def test_wrong_use(polder: Compare, arguments: tuple[str, ...], message: str) -> None:
+def test_wrong_use(polder: Laboratory, arguments: tuple[str, ...], message: str) -> None:
     done = polder("bench", *arguments)
     assert done.returncode == 2
     assert message in done.stderr
@@ -342,7 +342,7 @@ def test_wrong_use(polder: Compare, arguments: tuple[str, ...], message: str) ->
     ('{"record":"experiment","format":1}\nnonsense\n{"record":"end"}\n', "line 2 is not a record"),
     ('{"record":"experiment","format":9}\n', "has format 9"),
 ])
-def test_what_is_no_record(polder: Compare, tmp_path: Path, content: str, message: str) -> None:
+def test_what_is_no_record(polder: Laboratory, tmp_path: Path, content: str, message: str) -> None:
     file = tmp_path / "x.jsonl"
     file.write_text(content)
     done = polder("bench", "export", str(file), "--csv", os.devnull)

@@ -11,14 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Compare
+from conftest import Laboratory
 from test_launch import running
 
 PYTHON = str(Path(sys.executable).resolve())
 QUICK = ("--rounds", "6", "--seed", "1")
 
 
-def test_the_table(polder: Compare, tmp_path: Path) -> None:
+def test_the_table(polder: Laboratory, tmp_path: Path) -> None:
     raw = tmp_path / "raw.json"
     done = polder("compare", *QUICK, "--quick", "--only", "jq,larson", "--threads", "1,8", "--json", str(raw))
     assert done.returncode == 0, done.stderr
@@ -38,7 +38,7 @@ def test_the_table(polder: Compare, tmp_path: Path) -> None:
     assert set(told["overall"]["polder"]) == {"seconds", "peak_rss", "faults"}
 
 
-def test_markdown(polder: Compare, compiled: Callable[[str], Path]) -> None:
+def test_markdown(polder: Laboratory, compiled: Callable[[str], Path]) -> None:
     done = polder("compare", "--rounds", "1", "--only", "larson/1", "--heaps", f"polder,{compiled('SLOW')}", "--markdown")
     assert done.returncode == 0, done.stderr
     table = [line for line in done.stdout.splitlines() if line.startswith("|")]
@@ -47,14 +47,14 @@ def test_markdown(polder: Compare, compiled: Callable[[str], Path]) -> None:
     assert "need at least 6 rounds" in done.stdout
 
 
-def test_any_command(polder: Compare) -> None:
+def test_any_command(polder: Laboratory) -> None:
     done = polder("compare", *QUICK, "--", "perl", "-e", "print 1, $_ x 3 for 1..5")
     assert done.returncode == 0, done.stderr
     assert "perl" in done.stdout
     assert "all rows (1)" in done.stdout
 
 
-def test_a_slow_and_a_fat_heap_are_seen_to_be(polder: Compare, compiled: Callable[[str], Path], tmp_path: Path) -> None:
+def test_a_slow_and_a_fat_heap_are_seen_to_be(polder: Laboratory, compiled: Callable[[str], Path], tmp_path: Path) -> None:
     raw = tmp_path / "raw.json"
     job = "x = [bytearray(5000) for _ in range(8000)]"
     done = polder("compare", *QUICK, "--json", str(raw), "--heaps", f"{compiled('SLOW')},{compiled('FAT')}", "--", PYTHON, "-S", "-c", job)
@@ -72,7 +72,7 @@ def test_a_slow_and_a_fat_heap_are_seen_to_be(polder: Compare, compiled: Callabl
     ("CHATTY", "prints something else than under the system's malloc"),
     ("NO_MALLOC", "not served: malloc is that of"),
 ])
-def test_a_bad_heap_is_a_row_that_says_so(polder: Compare, compiled: Callable[[str], Path], habit: str, story: str) -> None:
+def test_a_bad_heap_is_a_row_that_says_so(polder: Laboratory, compiled: Callable[[str], Path], habit: str, story: str) -> None:
     job = "x = [bytearray(5000) for _ in range(400)]; print(len(x))"
     done = polder("compare", *QUICK, "--limit", "1", "--heaps", f"polder,{compiled(habit)}", "--", PYTHON, "-S", "-c", job)
     assert done.returncode == 1
@@ -81,7 +81,7 @@ def test_a_bad_heap_is_a_row_that_says_so(polder: Compare, compiled: Callable[[s
     assert "polder is" in done.stdout, "the other heap is measured all the same"
 
 
-def test_a_crash_in_a_later_round_is_a_row_too(polder: Compare, compiled: Callable[[str], Path], tmp_path: Path) -> None:
+def test_a_crash_in_a_later_round_is_a_row_too(polder: Laboratory, compiled: Callable[[str], Path], tmp_path: Path) -> None:
     done = polder("compare", *QUICK, "--heaps", str(compiled("LATER")), "--", PYTHON, "-S", "-c", "print(1)",
                   extra={"TELL_TO": str(tmp_path / "starts")})
     assert done.returncode == 1
@@ -89,26 +89,26 @@ def test_a_crash_in_a_later_round_is_a_row_too(polder: Compare, compiled: Callab
     assert (tmp_path / "starts").stat().st_size == 4, "a row that failed is not run again"
 
 
-def test_a_failing_workload_is_a_row_that_says_so(polder: Compare) -> None:
+def test_a_failing_workload_is_a_row_that_says_so(polder: Laboratory) -> None:
     done = polder("compare", *QUICK, "--only", "larson", "--threads", "1,2", extra={"FAKE_BENCH_FAILS": "larson/2"})
     assert done.returncode == 1
     assert "FAILED    larson ×2 under system fails: exit status 1 (1 block was lost)" in done.stdout
     assert "larson ×1" in done.stdout
 
 
-def test_a_command_that_fails_of_itself(polder: Compare) -> None:
+def test_a_command_that_fails_of_itself(polder: Laboratory) -> None:
     done = polder("compare", *QUICK, "--", "sh", "-c", "echo why >&2; exit 7")
     assert done.returncode == 1
     assert "under system fails: exit status 7: why" in done.stdout
 
 
-def test_output_that_varies_of_itself_is_not_compared(polder: Compare) -> None:
+def test_output_that_varies_of_itself_is_not_compared(polder: Laboratory) -> None:
     done = polder("compare", *QUICK, "--", PYTHON, "-S", "-c", "import os; print(os.getpid())")
     assert done.returncode == 0
     assert "prints something else each time" in done.stdout
 
 
-def test_the_heap_is_in_the_command_and_nowhere_else(polder: Compare, compiled: Callable[[str], Path], tmp_path: Path) -> None:
+def test_the_heap_is_in_the_command_and_nowhere_else(polder: Laboratory, compiled: Callable[[str], Path], tmp_path: Path) -> None:
     log = tmp_path / "log"
     done = polder("compare", "--rounds", "2", "--heaps", str(compiled("TELLS")), "--", "perl", "-e", "1", extra={"TELL_TO": str(log)})
     assert done.returncode == 0, done.stderr
@@ -118,7 +118,7 @@ def test_the_heap_is_in_the_command_and_nowhere_else(polder: Compare, compiled: 
     assert "perl" in programs[0]
 
 
-def test_an_inherited_preload_is_not_handed_on(polder: Compare, compiled: Callable[[str], Path]) -> None:
+def test_an_inherited_preload_is_not_handed_on(polder: Laboratory, compiled: Callable[[str], Path]) -> None:
     done = polder("compare", "--rounds", "1", "--", "perl", "-e", "print $ENV{LD_PRELOAD} =~ /chatty/ ? 'bad' : 'good'",
                   extra={"LD_PRELOAD": str(compiled("CHATTY"))})
     assert "not handed on to what is measured: LD_PRELOAD" in done.stderr
@@ -126,7 +126,7 @@ def test_an_inherited_preload_is_not_handed_on(polder: Compare, compiled: Callab
     assert done.returncode == 0
 
 
-def test_standard_input_is_read_anew_each_time(polder: Compare, tmp_path: Path) -> None:
+def test_standard_input_is_read_anew_each_time(polder: Laboratory, tmp_path: Path) -> None:
     text = tmp_path / "text"
     text.write_text("1\n2\n")
     check = ("--rounds", "2", "--", "perl", "-e", "@a = <STDIN>; exit(@a != 2)")
@@ -148,7 +148,7 @@ def test_standard_input_is_read_anew_each_time(polder: Compare, tmp_path: Path) 
     (("list", "heapz"), "there is no command 'heapz'; nearest: heaps"),
     (("compare", "--heap", "polder"), "--heaps"),
 ])
-def test_wrong_use(polder: Compare, arguments: tuple[str, ...], message: str) -> None:
+def test_wrong_use(polder: Laboratory, arguments: tuple[str, ...], message: str) -> None:
     done = polder(*arguments)
     assert done.returncode == 2
     assert message in done.stderr
@@ -173,7 +173,7 @@ def test_an_interruption_keeps_what_is_finished_and_leaves_nothing(build: Path, 
     assert running("0.31879") == []
 
 
-def test_list_and_explain(polder: Compare) -> None:
+def test_list_and_explain(polder: Laboratory) -> None:
     listed = json.loads(polder("list", "heaps", "--json").stdout)["heaps"]
     assert [h["name"] for h in listed][:4] == ["polder", "absent", "polder-too", "system"]
     assert "| `polder` | this project, 2024 | lock-free | The flagship. |" in polder("list", "heaps", "--markdown").stdout

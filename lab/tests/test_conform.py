@@ -12,12 +12,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Compare
+from conftest import Laboratory
 
 from polder_lab.conform.run import last_line
 
 
-def test_all_is_met(polder: Compare) -> None:
+def test_all_is_met(polder: Laboratory) -> None:
     done = polder("conform")
     assert done.returncode == 0, done.stderr
     assert "✗ " not in done.stdout.split("✓ met")[0]
@@ -32,7 +32,7 @@ def test_all_is_met(polder: Compare) -> None:
     ("crash-of-a-child", "✗ crash [1]", "[1] polder, crash-of-a-child: crash-of-a-child: 1 of 2 blocks"),
     ("hang-of-a-child", "✗ hang [1]", "[1] polder, hang-of-a-child: hang-of-a-child: 1 of 2 blocks"),
 ])
-def test_a_failure_is_told(polder: Compare, probe: str, cell: str, footnote: str) -> None:
+def test_a_failure_is_told(polder: Laboratory, probe: str, cell: str, footnote: str) -> None:
     done = polder("conform", extra={"FAKE_PROBE": probe})
     assert done.returncode == 1
     assert cell in done.stdout
@@ -41,7 +41,7 @@ def test_a_failure_is_told(polder: Compare, probe: str, cell: str, footnote: str
     assert "6 of 7" in done.stdout
 
 
-def test_a_hang_is_ended(polder: Compare) -> None:
+def test_a_hang_is_ended(polder: Laboratory) -> None:
     begun = time.monotonic()
     done = polder("conform", "--only", "hang", "--limit", "2", "--again", "0", extra={"FAKE_PROBE": "hang"})
     assert time.monotonic() - begun < 40
@@ -66,38 +66,38 @@ def test_an_interruption_keeps_what_is_finished(how: int, build: Path, environme
     assert "interrupted" in errors
 
 
-def test_a_failure_that_does_not_repeat_says_so(polder: Compare, tmp_path: Path) -> None:
+def test_a_failure_that_does_not_repeat_says_so(polder: Laboratory, tmp_path: Path) -> None:
     done = polder("conform", "--only", "flaky", extra={"FAKE_PROBE": "flaky", "FAKE_STARTS": str(tmp_path / "starts")})
     assert done.returncode == 1
     assert "(1 of 3 runs)" in done.stdout
 
 
-def test_what_nobody_demands_is_not_counted(polder: Compare) -> None:
+def test_what_nobody_demands_is_not_counted(polder: Laboratory) -> None:
     done = polder("conform", extra={"FAKE_PROBE": "wish"})
     assert done.returncode == 0
     assert "✗ wrong [1]" in done.stdout
     assert "Beyond *" in done.stdout
 
 
-def test_a_library_by_path(polder: Compare, compiled: Callable[[str], Path]) -> None:
+def test_a_library_by_path(polder: Laboratory, compiled: Callable[[str], Path]) -> None:
     done = polder("conform", "--lib", str(compiled("")), "--only", "good,absent")
     assert done.returncode == 0, done.stderr
     assert "plain" in done.stdout.splitlines()[0]
 
 
-def test_a_library_that_serves_no_malloc_is_refused(polder: Compare, compiled: Callable[[str], Path]) -> None:
+def test_a_library_that_serves_no_malloc_is_refused(polder: Laboratory, compiled: Callable[[str], Path]) -> None:
     done = polder("conform", "--lib", str(compiled("NO_MALLOC")))
     assert done.returncode == 2
     assert "no_malloc: not served: malloc is that of" in done.stderr
 
 
-def test_a_library_on_which_nothing_runs_is_refused(polder: Compare, compiled: Callable[[str], Path]) -> None:
+def test_a_library_on_which_nothing_runs_is_refused(polder: Laboratory, compiled: Callable[[str], Path]) -> None:
     done = polder("conform", "--lib", str(compiled("CRASHES")))
     assert done.returncode == 2
     assert "crashes: not one program runs on it: SIGABRT" in done.stderr
 
 
-def test_every_heap_that_is_there(polder: Compare) -> None:
+def test_every_heap_that_is_there(polder: Laboratory) -> None:
     done = polder("conform", "--all", "--only", "wrong", "--again", "0", extra={"FAKE_PROBE": "wrong"})
     assert done.returncode == 1  # polder fails too
     assert done.stdout.split()[:2] == ["system", "polder"]
@@ -105,7 +105,7 @@ def test_every_heap_that_is_there(polder: Compare) -> None:
     assert "[2] polder, wrong:" in done.stdout
 
 
-def test_the_records(polder: Compare, tmp_path: Path) -> None:
+def test_the_records(polder: Laboratory, tmp_path: Path) -> None:
     raw = tmp_path / "raw.json"
     done = polder("conform", "--heap", "system,polder", "--json", str(raw), "--markdown", extra={"FAKE_PROBE": "wrong"})
     assert done.returncode == 1
@@ -120,7 +120,7 @@ def test_the_records(polder: Compare, tmp_path: Path) -> None:
     assert "``fake: double free of `p` ``" in done.stdout
 
 
-def test_the_list(polder: Compare) -> None:
+def test_the_list(polder: Laboratory) -> None:
     done = polder("conform", "--list")
     assert done.returncode == 0
     assert "demand of crash (clause crash)" in done.stdout
@@ -135,7 +135,7 @@ def test_the_list(polder: Compare) -> None:
     (["--lib", "no/such.so"], "there is no library"),
     (["--json", "no/such/folder/x.json"], "--json: there is no folder"),
 ])
-def test_bad_input_is_one_clear_line(polder: Compare, arguments: list[str], says: str) -> None:
+def test_bad_input_is_one_clear_line(polder: Laboratory, arguments: list[str], says: str) -> None:
     done = polder("conform", *arguments)
     assert done.returncode == 2
     assert says in done.stderr

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from conftest import Laboratory
 from synthetic import write
 
 from polder_lab import figure as figures
@@ -127,13 +126,9 @@ def test_the_early_phase_is_a_line_of_tenths(records: Path, tmp_path: Path) -> N
     assert thesis.early_phase(told, rows[:1], "tenths") is None
 
 
-def polder(*arguments: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "polder_lab", *arguments], capture_output=True, text=True, env=environment, timeout=100)
-
-
-def test_the_command_draws_a_page(records: Path, tmp_path: Path, environment: dict[str, str]) -> None:
+def test_the_command_draws_a_page(records: Path, tmp_path: Path, laboratory: Laboratory) -> None:
     out = tmp_path / "figure.html"
-    done = polder("figure", "michael-8a", "--records", str(records), "--out", str(out), environment=environment)
+    done = laboratory("figure", "michael-8a", "--records", str(records), "--out", str(out))
     assert done.returncode == 0, done.stderr
     page = out.read_text()
     assert "331" in page
@@ -141,22 +136,22 @@ def test_the_command_draws_a_page(records: Path, tmp_path: Path, environment: di
     assert "preset michael" in page
 
 
-def test_the_command_says_what_the_records_lack(records: Path, tmp_path: Path, environment: dict[str, str]) -> None:
-    done = polder("figure", "scalloc-7a", "--records", str(records), "--out", str(tmp_path / "f.html"), environment=environment)
+def test_the_command_says_what_the_records_lack(records: Path, tmp_path: Path, laboratory: Laboratory) -> None:
+    done = laboratory("figure", "scalloc-7a", "--records", str(records), "--out", str(tmp_path / "f.html"))
     assert done.returncode == 2
     assert "no row of shbench" in done.stderr
     assert "./polder bench run --only shbench" in done.stderr
     assert not (tmp_path / "f.html").exists()
 
 
-def test_without_records_there_is_the_command(environment: dict[str, str]) -> None:
-    done = polder("figure", "scalloc-8b", environment=environment)
+def test_without_records_there_is_the_command(laboratory: Laboratory) -> None:
+    done = laboratory("figure", "scalloc-8b")
     assert done.returncode == 2
     assert "./polder bench run --only larson" in done.stderr
 
 
-def test_the_list_has_them_all(records: Path, environment: dict[str, str]) -> None:
-    done = polder("figure", "--list", "--records", str(records), environment=environment)
+def test_the_list_has_them_all(records: Path, laboratory: Laboratory) -> None:
+    done = laboratory("figure", "--list", "--records", str(records))
     assert done.returncode == 0
     assert all(name in done.stdout for name in NAMES)
     assert "can be drawn" in next(line for line in done.stdout.splitlines() if line.startswith("scalloc-6a"))
@@ -166,7 +161,7 @@ def test_the_list_has_them_all(records: Path, environment: dict[str, str]) -> No
     "arguments",
     [("figure",), ("figure", "scalloc-8b", "--out", "x.pdf"), ("bench", "report", "none.jsonl"), ("bench", "report", "--chart", "x")],
 )
-def test_wrong_use_is_status_2(arguments: tuple[str, ...], environment: dict[str, str]) -> None:
-    done = polder(*arguments, environment=environment)
+def test_wrong_use_is_status_2(arguments: tuple[str, ...], laboratory: Laboratory) -> None:
+    done = laboratory(*arguments)
     assert done.returncode == 2
     assert done.stderr.startswith("polder: ")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from conftest import Laboratory
 
 from polder_lab import heap_profile
 from polder_lab.complaint import Complaint
@@ -118,19 +118,14 @@ def test_who_asked_is_not_who_asks_for_others() -> None:
     assert heap_profile.asker([]).function == "?"
 
 
-def run(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "polder_lab", "profile", *words], capture_output=True, text=True, timeout=60)
-
-
-def test_the_table_has_a_line_for_each_that_asked(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(Path(heap_profile.__file__).resolve().parents[1]))
-    done = run(str(file))
+def test_the_table_has_a_line_for_each_that_asked(file: Path, laboratory: Laboratory) -> None:
+    done = laboratory("profile", str(file))
     assert done.returncode == 0, done.stderr
     assert done.stdout.index("program+0x1101") < done.stdout.index("program+0x2001")
     assert "66.7%" in done.stdout
     assert "1,000 bytes" in done.stderr
-    done = run(str(file), "--top", "1", "--stacks", "--by", "allocated")
+    done = laboratory("profile", str(file), "--top", "1", "--stacks", "--by", "allocated")
     assert "program+0x1201" in done.stdout
     assert "program+0x2001" not in done.stdout
     assert "1 more line" in done.stdout
-    assert run("nowhere.heap").returncode == 2
+    assert laboratory("profile", "nowhere.heap").returncode == 2

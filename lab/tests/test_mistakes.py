@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Compare
+from conftest import Laboratory
 
 from polder_lab.interval import share
 from polder_lab.mistakes.count import Count
@@ -18,7 +18,7 @@ def row(output: str, mistake: str) -> str:
     return next(line for line in output.splitlines() if line.split()[:1] == [mistake]).split(maxsplit=1)[1].strip()
 
 
-def test_what_a_cell_says(polder: Compare) -> None:
+def test_what_a_cell_says(polder: Laboratory) -> None:
     done = polder("mistakes", "--runs", "60", "--only", "none,a,half-held,mixed,rare-harm,hang,absent")
     assert done.returncode == 0, done.stderr
     assert row(done.stdout, "none") == "prevented"
@@ -34,7 +34,7 @@ def test_what_a_cell_says(polder: Compare) -> None:
     assert row(done.stdout, "absent") == "–"
 
 
-def test_portions_are_added_up(polder: Compare, tmp_path: Path) -> None:
+def test_portions_are_added_up(polder: Laboratory, tmp_path: Path) -> None:
     raw = tmp_path / "raw.json"
     done = polder("mistakes", "--runs", "120", "--heap", "system,polder", "--only", "half,hang", "--json", str(raw), "--markdown")
     assert done.returncode == 0, done.stderr
@@ -47,13 +47,13 @@ def test_portions_are_added_up(polder: Compare, tmp_path: Path) -> None:
     assert "- half: `fake:  half `" in done.stdout
 
 
-def test_modes_are_columns(polder: Compare) -> None:
+def test_modes_are_columns(polder: Laboratory) -> None:
     done = polder("mistakes", "--heap", "polder,polder+hardened", "--only", "no")
     assert done.returncode == 0, done.stderr
     assert row(done.stdout, "no").split() == ["no", "always"]
 
 
-def test_columns_out_of_a_file(polder: Compare, tmp_path: Path) -> None:
+def test_columns_out_of_a_file(polder: Laboratory, tmp_path: Path) -> None:
     raw = tmp_path / "raw.json"
     assert polder("mistakes", "--runs", "60", "--heap", "system,polder", "--only", "half,no", "--json", str(raw)).returncode == 0
     alone = polder("mistakes", "--from", str(raw))
@@ -67,26 +67,26 @@ def test_columns_out_of_a_file(polder: Compare, tmp_path: Path) -> None:
     assert "  always" not in beside.stdout.splitlines()  # which the file lacks
 
 
-def test_a_file_without_counts_is_refused(polder: Compare, tmp_path: Path) -> None:
+def test_a_file_without_counts_is_refused(polder: Laboratory, tmp_path: Path) -> None:
     (tmp_path / "raw.json").write_text("{}")
     done = polder("mistakes", "--from", str(tmp_path / "raw.json"))
     assert done.returncode == 2
     assert "no counts of mistakes can be read" in done.stderr
 
 
-def test_a_false_alarm_is_one(polder: Compare) -> None:
+def test_a_false_alarm_is_one(polder: Laboratory) -> None:
     done = polder("mistakes", "--heap", "polder+hardened", "--only", "none")
     assert done.returncode == 1
     assert "polder+hardened: no mistake was made, and 1 of 25 runs ended otherwise: fake: `none`" in done.stdout
 
 
-def test_what_went_astray_is_told(polder: Compare) -> None:
+def test_what_went_astray_is_told(polder: Laboratory) -> None:
     done = polder("mistakes", "--only", "astray")
     assert done.returncode == 1
     assert "polder, astray: 1 of 25 runs went astray: exit status 9: help" in done.stdout
 
 
-def test_all_of_them(polder: Compare) -> None:
+def test_all_of_them(polder: Laboratory) -> None:
     done = polder("mistakes", "--all", "--only", "held", "--runs", "2")
     assert done.returncode == 0, done.stderr
     assert done.stdout.split()[:3] == ["system", "polder", "polder+hardened"]
@@ -94,19 +94,19 @@ def test_all_of_them(polder: Compare) -> None:
     assert "left out: jemalloc-debug: not there" in done.stdout
 
 
-def test_a_library_by_path(polder: Compare, compiled: Callable[[str], Path]) -> None:
+def test_a_library_by_path(polder: Laboratory, compiled: Callable[[str], Path]) -> None:
     done = polder("mistakes", "--lib", str(compiled("")), "--only", "held")
     assert done.returncode == 0, done.stderr
     assert done.stdout.split()[0] == "plain"
 
 
-def test_a_library_that_serves_no_malloc_is_refused(polder: Compare, compiled: Callable[[str], Path]) -> None:
+def test_a_library_that_serves_no_malloc_is_refused(polder: Laboratory, compiled: Callable[[str], Path]) -> None:
     done = polder("mistakes", "--lib", str(compiled("NO_MALLOC")))
     assert done.returncode == 2
     assert "not served" in done.stderr
 
 
-def test_the_list(polder: Compare) -> None:
+def test_the_list(polder: Laboratory) -> None:
     done = polder("mistakes", "--list", "--only", "b")
     assert "what mixed is; harm: harm of mixed" in done.stdout
     assert "Group A" not in done.stdout
@@ -118,7 +118,7 @@ def test_the_list(polder: Compare) -> None:
     (["--heap", "poldr"], "there is no heap 'poldr'; nearest: polder"),
     (["--json", "no/such/folder/x.json"], "--json: there is no folder"),
 ])
-def test_bad_input_is_one_clear_line(polder: Compare, arguments: list[str], says: str) -> None:
+def test_bad_input_is_one_clear_line(polder: Laboratory, arguments: list[str], says: str) -> None:
     done = polder("mistakes", *arguments)
     assert done.returncode == 2
     assert says in done.stderr

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
@@ -9,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import FAKE, LAB
+from conftest import FAKE, LAB, Laboratory
 
 from polder_lab import heap
 from polder_lab.heap import Heap
@@ -150,20 +149,15 @@ def test_what_trials_found_is_kept_for_that_build(where: Place) -> None:
     assert notes.of(replace(one, version="2")) is None
 
 
-def call(environment: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "polder_lab", "peers", *words]
-    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=100)
-
-
-def test_the_list_names_what_is_missing(environment: dict[str, str]) -> None:
-    done = call(environment, "list", "--json")
+def test_the_list_names_what_is_missing(laboratory: Laboratory) -> None:
+    done = laboratory("peers", "list", "--json")
     entries = {entry["name"]: entry for entry in json.loads(done.stdout)["peers"]}
     assert entries.keys() == {peer.name for peer in PEERS}
     assert entries["snmalloc"]["state"] == "missing"
-    assert "./polder peers build snmalloc" in call(environment, "list").stdout
+    assert "./polder peers build snmalloc" in laboratory("peers", "list").stdout
 
 
-def test_an_unknown_rival_is_wrong_use(environment: dict[str, str]) -> None:
-    done = call(environment, "build", "jemaloc")
+def test_an_unknown_rival_is_wrong_use(laboratory: Laboratory) -> None:
+    done = laboratory("peers", "build", "jemaloc")
     assert done.returncode == 2
     assert "there is no peer 'jemaloc'; nearest: jemalloc" in done.stderr

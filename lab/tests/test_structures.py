@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Compare
+from conftest import Laboratory
 from playwright.sync_api import Page, expect, sync_playwright
 from synthetic_structures import entries, write
 
@@ -45,7 +45,7 @@ def found(records: Records) -> list[Standings]:
 
 
 @pytest.fixture
-def run(polder: Compare, tmp_path: Path) -> Callable[..., Entries]:
+def run(polder: Laboratory, tmp_path: Path) -> Callable[..., Entries]:
     def call(*more: str) -> Entries:
         done = polder("bench", "run", "--suite", "structures", "--quick", "--heaps", "polder", "--rounds", "2", "--name", "it", "--out",
                       str(tmp_path), *more, extra={"FAKE_BENCH_HAS_HAND_OVER": "1"})
@@ -215,7 +215,7 @@ def test_the_page_shows_them_and_no_name_lies_on_another(tmp_path: Path) -> None
 # The catalogue.
 
 
-def test_the_catalogue_has_what_was_measured(polder: Compare, file: Path) -> None:
+def test_the_catalogue_has_what_was_measured(polder: Laboratory, file: Path) -> None:
     done = polder("list", "structures", "--markdown", "--records", str(file))
     assert done.returncode == 0, done.stderr
     head, _, *lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in done.stdout.splitlines() if line.startswith("|")]
@@ -230,7 +230,7 @@ def test_the_catalogue_has_what_was_measured(polder: Compare, file: Path) -> Non
     assert "under polder: half of the threads put" in done.stdout
 
 
-def test_the_catalogue_takes_the_newest_records_of_structures(polder: Compare, root: Path) -> None:
+def test_the_catalogue_takes_the_newest_records_of_structures(polder: Laboratory, root: Path) -> None:
     assert "throughput" not in polder("list", "structures", "--markdown").stdout
     folder = root / "results"
     folder.mkdir(exist_ok=True)
@@ -243,7 +243,7 @@ def test_the_catalogue_takes_the_newest_records_of_structures(polder: Compare, r
             (folder / f"{name}.jsonl").unlink(missing_ok=True)
 
 
-def test_records_of_something_else_are_refused(polder: Compare, tmp_path: Path, file: Path) -> None:
+def test_records_of_something_else_are_refused(polder: Laboratory, tmp_path: Path, file: Path) -> None:
     lines = [line for line in file.read_text().splitlines() if '"pass": "quality"' not in line]
     (tmp_path / "old.jsonl").write_text("\n".join(lines) + "\n")
     done = polder("list", "structures", "--records", str(tmp_path / "old.jsonl"))

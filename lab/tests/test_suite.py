@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Compare
+from conftest import Laboratory
 
 Records = list[dict[str, Any]]
 Run = Callable[..., tuple[subprocess.CompletedProcess[str], Records]]
@@ -17,7 +17,7 @@ HAS_SET = {"FAKE_BENCH_HAS_SET": "1"}
 
 
 @pytest.fixture
-def run(polder: Compare, tmp_path: Path) -> Run:
+def run(polder: Laboratory, tmp_path: Path) -> Run:
     def call(*arguments: str) -> tuple[subprocess.CompletedProcess[str], Records]:
         done = polder("bench", "run", "--name", "it", "--out", str(tmp_path), *arguments, extra=HAS_SET)
         file = tmp_path / "it.jsonl"
@@ -91,7 +91,7 @@ def test_the_frees_have_a_pass_of_their_own(run: Run) -> None:
     assert sorted(told) == [("frees", True), *[("time", False)] * 4]
 
 
-def test_a_suite_is_continued(run: Run, polder: Compare, tmp_path: Path) -> None:
+def test_a_suite_is_continued(run: Run, polder: Laboratory, tmp_path: Path) -> None:
     run("--suite", "reclamation", "--quick", "--heaps", "polder", "--rounds", "1", "--pass", "time", "--only", "set:abtree.hp.at_once/2")
     done = polder("bench", "run", "--resume", "--name", "it", "--out", str(tmp_path), "--rounds", "2", extra=HAS_SET)
     assert done.returncode == 0, done.stderr
@@ -118,6 +118,6 @@ def test_wrong_use(run: Run, arguments: tuple[str, ...], said: str) -> None:
     assert not records
 
 
-def test_the_list_has_suites(polder: Compare) -> None:
+def test_the_list_has_suites(polder: Laboratory) -> None:
     assert "--suite reclamation" in polder("bench", "list").stdout
     assert json.loads(polder("bench", "list", "--json").stdout)["suites"][0]["name"] == "peers"

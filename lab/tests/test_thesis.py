@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import base64
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import Laboratory
 from playwright.sync_api import expect, sync_playwright
 from synthetic_suite import VARIANTS, write
 from synthetic_timeline import Made, events, small, trees, written
@@ -141,20 +140,16 @@ def look_at(file: Path) -> None:
     assert wrong == []
 
 
-def polder(*arguments: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "polder_lab", *arguments], capture_output=True, text=True, env=environment, timeout=100)
-
-
-def test_wrong_use_of_a_recorded_figure(records: Path, build: Path, environment: dict[str, str]) -> None:
-    done = polder("figure", "thesis-3.5", "--records", str(records), "--build", str(build), environment=environment)
+def test_wrong_use_of_a_recorded_figure(records: Path, build: Path, laboratory: Laboratory) -> None:
+    done = laboratory("figure", "thesis-3.5", "--records", str(records), "--build", str(build))
     assert (done.returncode, "makes itself" in done.stderr) == (2, True)
-    done = polder("figure", "thesis-3.16", "--build", str(build), environment={**environment, "FAKE_BENCH_HAS_SET": "1"})
+    done = laboratory("figure", "thesis-3.16", "--build", str(build), extra={"FAKE_BENCH_HAS_SET": "1"})
     assert (done.returncode, "with the parameter range" in done.stderr) == (2, True)
 
 
-def test_the_page_of_curves(records: Path, tmp_path: Path, environment: dict[str, str]) -> None:
+def test_the_page_of_curves(records: Path, tmp_path: Path, laboratory: Laboratory) -> None:
     out = tmp_path / "figure.html"
-    done = polder("figure", "thesis-3.8a", "--records", str(records), "--out", str(out), environment=environment)
+    done = laboratory("figure", "thesis-3.8a", "--records", str(records), "--out", str(out))
     assert done.returncode == 0, done.stderr
     assert "100000 keys" in done.stderr
     assert "its peak memory is enormous" in out.read_text()

@@ -7,13 +7,13 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import Laboratory
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from synthetic_timeline import KINDS, NUMBER, Made, events, small, trees, written
 
@@ -24,16 +24,6 @@ from polder_lab.timeline.share import Share, freeing, shares, unreclaimed
 
 ROOT = Path(__file__).resolve().parents[2]
 SCREENSHOTS = ROOT / "build" / "lab" / "screenshots"
-Run = Callable[..., subprocess.CompletedProcess[str]]
-
-
-@pytest.fixture
-def command(environment: dict[str, str], tmp_path: Path) -> Run:
-    def call(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-        words = [sys.executable, "-m", "polder_lab", "timeline", *map(str, arguments)]
-        return subprocess.run(words, capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=100)
-
-    return call
 
 
 def of(found: list[Share], kind: str) -> Share:
@@ -150,21 +140,21 @@ TROUBLES: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)
-def test_a_damaged_file_is_told_in_one_line(tmp_path: Path, command: Run, trouble: str) -> None:
+def test_a_damaged_file_is_told_in_one_line(tmp_path: Path, laboratory: Laboratory, trouble: str) -> None:
     file = small(tmp_path / "it")
     assert len(read([file])) == 9
     spoil, told = TROUBLES[trouble]
     spoil(file)
     with pytest.raises(Complaint, match=re.escape(told)):
         read([file])
-    done = command(file)
+    done = laboratory("timeline", file)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("polder: ")
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "it.html").exists()
 
 
-def test_wrong_use_is_told_in_one_line(tmp_path: Path, command: Run) -> None:
+def test_wrong_use_is_told_in_one_line(tmp_path: Path, laboratory: Laboratory) -> None:
     file = small(tmp_path / "it")
     for arguments, told in (
         (("--png", "picture.jpg"), "--png wants a name that ends in .png"),
@@ -173,7 +163,7 @@ def test_wrong_use_is_told_in_one_line(tmp_path: Path, command: Run) -> None:
         (("--out", tmp_path / "no" / "where.html"), "cannot write"),
         (("--perfetto", tmp_path / "no" / "where.json"), "cannot write"),
     ):
-        done = command(file, *arguments)
+        done = laboratory("timeline", file, *arguments)
         assert (done.returncode, told in done.stderr, done.stderr.count("\n")) == (2, True, 1), done.stderr
 
 
@@ -284,8 +274,8 @@ def test_boxes_and_dots_stand_where_they_belong(tmp_path: Path) -> None:
 # ---- what comes of it
 
 
-def test_the_trace_for_perfetto_has_every_event(tmp_path: Path, command: Run) -> None:
-    done = command(small(tmp_path / "it"), "--perfetto", tmp_path / "it.json")
+def test_the_trace_for_perfetto_has_every_event(tmp_path: Path, laboratory: Laboratory) -> None:
+    done = laboratory("timeline", small(tmp_path / "it"), "--perfetto", tmp_path / "it.json")
     assert done.returncode == 0, done.stderr
     told = json.loads((tmp_path / "it.json").read_text())["traceEvents"]
     assert {e["tid"]: e["args"]["name"] for e in told if e["name"] == "thread_name"} == {100: "main", 101: "worker"}
@@ -302,8 +292,8 @@ def test_the_trace_for_perfetto_has_every_event(tmp_path: Path, command: Run) ->
 
 
 @pytest.mark.long
-def test_pictures(tmp_path: Path, command: Run) -> None:
-    done = command(small(tmp_path / "it"), "--svg", tmp_path / "it.svg", "--png", tmp_path / "it.png")
+def test_pictures(tmp_path: Path, laboratory: Laboratory) -> None:
+    done = laboratory("timeline", small(tmp_path / "it"), "--svg", tmp_path / "it.svg", "--png", tmp_path / "it.png")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "it.png").read_bytes().startswith(b"\x89PNG")
     drawn = ElementTree.parse(tmp_path / "it.svg").getroot()
@@ -347,8 +337,8 @@ def shown(page: Page, file: Path) -> None:
     expect(page.locator('.plot[data-chart="timeline"] .main-svg').first).to_be_visible()
 
 
-def test_the_page_draws_answers_and_asks_nobody(tmp_path: Path, command: Run, page: Page) -> None:
-    done = command(small(tmp_path / "it"))
+def test_the_page_draws_answers_and_asks_nobody(tmp_path: Path, laboratory: Laboratory, page: Page) -> None:
+    done = laboratory("timeline", small(tmp_path / "it"))
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-2:] == ["20.0% of the threads' time went into freeing", str(tmp_path / "it.html")]
     shown(page, tmp_path / "it.html")
@@ -377,9 +367,9 @@ def test_the_page_draws_answers_and_asks_nobody(tmp_path: Path, command: Run, pa
 
 
 @pytest.mark.long
-def test_a_page_of_many_events_says_what_it_leaves_out(tmp_path: Path, command: Run, page: Page) -> None:
+def test_a_page_of_many_events_says_what_it_leaves_out(tmp_path: Path, laboratory: Laboratory, page: Page) -> None:
     file = trees(tmp_path / "it", threads=16, events_a_thread=12_000)
-    done = command(file)
+    done = laboratory("timeline", file)
     assert done.returncode == 0, done.stderr
     assert "drawn together" in done.stderr
     shown(page, tmp_path / "it.html")
@@ -387,9 +377,9 @@ def test_a_page_of_many_events_says_what_it_leaves_out(tmp_path: Path, command: 
     expect(page.locator("#shares tbody tr").first).to_contain_text("64,000")
 
 
-def test_losses_stand_at_the_top_and_in_the_rows(tmp_path: Path, command: Run, page: Page) -> None:
+def test_losses_stand_at_the_top_and_in_the_rows(tmp_path: Path, laboratory: Laboratory, page: Page) -> None:
     thread = Made(100, "main", events([("refill", 0.0, 0.1, 1, 5)]), lost={"refill": (40, 0.2)}, full_at=0.5)
-    done = command(written(tmp_path / "it", [thread]))
+    done = laboratory("timeline", written(tmp_path / "it", [thread]))
     assert done.returncode == 0, done.stderr
     assert "40 events were lost" in done.stderr
     shown(page, tmp_path / "it.html")

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import FAKE
+from conftest import FAKE, Laboratory
 
 Trace = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def trace(build: Path, tmp_path: Path, environment: dict[str, str]) -> Trace:
+def trace(build: Path, tmp_path: Path, laboratory: Laboratory) -> Trace:
     program = build / "bin" / "polder-trace"
     program.write_text((FAKE / "polder-trace").read_text().replace("/usr/bin/env python3", str(Path(sys.executable).resolve())))
     program.chmod(0o755)
@@ -25,8 +25,7 @@ def trace(build: Path, tmp_path: Path, environment: dict[str, str]) -> Trace:
     (tmp_path / "a.trace").write_text("trace of sort")
 
     def call(command: str, *words: str, **extra: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, "-m", "polder_lab", "trace", command, "--build", str(build), *words], cwd=tmp_path,
-                              capture_output=True, text=True, env={**environment, **extra}, timeout=100)
+        return laboratory("trace", command, "--build", str(build), *words, extra=extra)
 
     return call
 
