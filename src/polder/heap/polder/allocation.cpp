@@ -57,7 +57,7 @@ void* core::pop(lab& l, mem::span& s) noexcept {
 
 void* core::allocate_class(lab& l, unsigned c, bool* zero) noexcept {
   mem::span& s = *l.hot[c];
-  if (!s.free) return refill(l, c, zero);
+  if (!s.free) return l.out.bytes() > outbox::max_bytes ? take_back_or_refill(l, c, zero) : refill(l, c, zero);
   // Classes beyond the fast path come here every time: now and then they keep the clock of decay going.
   if ((++l.beyond & 1) == 0) decay();
   return pop(l, s);
@@ -97,7 +97,7 @@ bool core::extend(lab& l, mem::span& s) noexcept {
 //
 // Called where the outbox holds more than one list may, so blocks of several owners: a stock of blocks that one former owner made
 // goes home, and what takes its place is the thread's own, whose frees cost less.
-POLDER_NOINLINE void* core::take_back(lab& l, unsigned c) noexcept {
+POLDER_ALWAYS_INLINE void* core::take_back(lab& l, unsigned c) noexcept {
   constexpr std::uint32_t least = 2 * cache_line;
   const std::uint32_t size = classes::block_size[c];
   if (size < least || watches() || !is_a_crowd(labs_made())) return nullptr;
@@ -108,7 +108,14 @@ POLDER_NOINLINE void* core::take_back(lab& l, unsigned c) noexcept {
   --l.sent[c];
   mem::block* const b = l.out.take_back(size, l.secret);
   b->wipe();
+  if ((++l.taken_back & 15) == 0) service(l);  // who finds blocks so comes by nowhere else
   return b;
+}
+
+// In a function of its own: a refill where nothing can be taken back pays a comparison for it.
+POLDER_NOINLINE void* core::take_back_or_refill(lab& l, unsigned c, bool* zero) noexcept {
+  if (void* const p = take_back(l, c)) return p;
+  return refill(l, c, zero);
 }
 
 // Once for each of its users, so that a refill of which nobody keeps a record, and that is not hardened, pays for neither.
@@ -118,9 +125,6 @@ POLDER_ALWAYS_INLINE void* core::find_block(lab& l, unsigned c, bool* zero) noex
   for (;;) {
     mem::span* s = l.hot[c];
     if (s->free) return pop(l, *s);  // the inbox brought something
-    if (l.out.bytes() > outbox::max_bytes) [[unlikely]] {
-      if (void* const p = take_back(l, c)) return p;
-    }
     const std::uint32_t known = s->bumped;
     if ((this->*extend_by)(l, *s)) {
       auto* const p = static_cast<std::byte*>(pop(l, *s));

@@ -161,6 +161,7 @@ class core {
   void* find_block(lab& l, unsigned c, bool* zero) noexcept;
   void* pop(lab& l, mem::span& s) noexcept;
   void* take_back(lab& l, unsigned c) noexcept;
+  void* take_back_or_refill(lab& l, unsigned c, bool* zero) noexcept;
   bool extend(lab& l, mem::span& s) noexcept;
   mem::span* open_span(lab& l, unsigned c) noexcept;
   mem::span* open_early(lab& l, unsigned c) noexcept;

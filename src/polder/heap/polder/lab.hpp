@@ -86,6 +86,7 @@ struct alignas(false_sharing_range) lab {
   atomic<std::uint32_t> thinned;  // `seen` and one, when all its spans were last looked at; the same
   outbox out;
   std::uint32_t beyond;          // allocations that the fast path did not serve
+  std::uint32_t taken_back;      // blocks, out of the outbox
   mem::lab_number adopted_from;  // where it found a span to adopt last
   std::uint64_t refills, posts;
   // Blocks by class: freed here and another LAB's; come home to this one. What more was sent by all LABs than has come home to any

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <random>
@@ -640,8 +641,10 @@ class thread_of_a_crowd : public idle_thread {
         EXPECT_EQ(profiling::done, h.heap.start_profile(1 << 30));
       }
       for (void* p : theirs) h.free(p);
+      before_any();
       blocks mine;
       for (unsigned i = 0; i != 2 * some; ++i) {
+        if (i == 16) after_some();
         mine.push_back(h.allocate(wanted));
         std::memset(mine.back(), 7, wanted);
         back += h.owner_of(mine.back()) != h.own().number;
@@ -659,6 +662,7 @@ class thread_of_a_crowd : public idle_thread {
     return back;
   }
   turns first;
+  std::function<void()> before_any = [] {}, after_some = [] {};  // of what it allocates
 };
 
 TEST_F(thread_of_a_crowd, has_blocks_of_several_owners_back_before_they_go_home) {
@@ -666,6 +670,23 @@ TEST_F(thread_of_a_crowd, has_blocks_of_several_owners_back_before_they_go_home)
   std::vector<std::thread> crowd = asleep_in_a_crowd(h);
   const unsigned back = blocks_back(h, 240, 240);
   EXPECT_TRUE(back > 20 && back <= 31) << back;  // what was held beyond 8 KiB
+  for (auto& thread : crowd) thread.join();
+}
+
+TEST_F(thread_of_a_crowd, empties_its_inbox_while_it_has_blocks_back) {
+  served h;
+  std::vector<std::thread> crowd = asleep_in_a_crowd(h);
+  bool waited = false, waits = true;
+  before_any = [&] {
+    void* const own = h.allocate(16);
+    h.in_a_thread([&] { h.free(own); });
+    waited = !h.own().in.empty();
+  };
+  after_some = [&] { waits = !h.own().in.empty(); };
+  const unsigned back = blocks_back(h, 240, 240);
+  EXPECT_GT(back, 16u);
+  EXPECT_TRUE(waited);
+  EXPECT_FALSE(waits);
   for (auto& thread : crowd) thread.join();
 }
 
