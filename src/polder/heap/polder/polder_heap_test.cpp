@@ -676,6 +676,15 @@ TEST(options_of_the_heap, huge_pages_are_for_who_has_filled_spans_of_other_class
   });
 }
 
+TEST(options_of_the_heap, huge_pages_are_for_large_blocks_of_a_single_grain) {
+  with_huge_pages_for_some h;
+  if (!h.possible()) GTEST_SKIP() << "no huge pages here";
+  h.among(10, [&] {
+    for (int i = 0; i != 20; ++i) h.touched(MiB);
+    for (const std::size_t n : {33'000, 50'000, 60'000}) EXPECT_TRUE(h.is_in_huge_page(h.touched(n))) << n;
+  });
+}
+
 TEST(options_of_the_heap, a_program_that_needs_large_blocks_alone_gives_memory_back_too) {
   served h({.arena_size = GiB, .decay_ms = 2});
   blocks held;
