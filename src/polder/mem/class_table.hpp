@@ -39,6 +39,13 @@ struct class_table {
     return t;
   }();
 
+  // An offset in the grain is where one of them begins if, scaled, it is below that.
+  static constexpr auto scaled_end = [] {
+    std::array<std::uint32_t, count + 1> t{};
+    for (unsigned c = 1; c <= count; ++c) t[c] = scaled(multiplier[c], usable_bytes[c]);
+    return t;
+  }();
+
   // Whether a block of class c stays where it is when its size becomes n: shrinking by less than half is not worth a
   // copy, and below the smallest class there is none to go to.
   static constexpr bool keeps(unsigned c, std::size_t n) {

@@ -25,15 +25,15 @@ static_assert(sizeof(posted_block) == posted_block::least);
 // Of a list of at most `most` blocks, each of which has room. Its lines are taken to be at hand.
 template <unsigned most>
 void put_up_signposts(block* first) noexcept {
-  block* all[2 * most + 2];
-  unsigned n = 0;
-  for (block* b = first; b != nullptr && n != most; b = b->link) all[n++] = b;
-  for (unsigned i = n; i != 2 * n + 1; ++i) all[i] = nullptr;
-  for (unsigned i = 0; i != n; ++i) {
-    auto* const b = static_cast<posted_block*>(all[i]);
-    b->further[0] = all[2 * i + 1];
-    b->further[1] = all[2 * i + 2];
-  }
+  block* all[most + 1];
+  block** end = all;
+  for (block* b = first; b != nullptr && end != all + most; b = b->link) *end++ = b;
+  *end = nullptr;
+  block** at = all;
+  for (block* const* two = all + 1; two < end; two += 2)
+    __builtin_memcpy(static_cast<posted_block*>(*at++)->further, two, sizeof posted_block::further);
+  for (; at != end; ++at)
+    __builtin_memset(static_cast<posted_block*>(*at)->further, 0, sizeof posted_block::further);
 }
 
 // The walker has come to b, which has room. Those that it says lie elsewhere than in `bytes` from `base` on are left.

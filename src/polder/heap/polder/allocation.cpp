@@ -57,7 +57,7 @@ void* core::pop(lab& l, mem::span& s) noexcept {
 
 void* core::allocate_class(lab& l, unsigned c, bool* zero) noexcept {
   mem::span& s = *l.hot[c];
-  if (!s.free) return l.out.bytes() > outbox::max_bytes ? take_back_or_refill(l, c, zero) : refill(l, c, zero);
+  if (!s.free) return l.out.is_mixed() ? take_back_or_refill(l, c, zero) : refill(l, c, zero);
   // Classes beyond the fast path come here every time: now and then they keep the clock of decay going.
   if ((++l.beyond & 1) == 0) decay();
   return pop(l, s);
@@ -95,7 +95,7 @@ bool core::extend(lab& l, mem::span& s) noexcept {
 // be had so: only in a crowd, where what was freed would wait in inboxes of threads that do not run; and of two lines or more, so
 // that it shares at most its ends with blocks of other threads.
 //
-// Called where the outbox holds more than one list may, so blocks of several owners: a stock of blocks that one former owner made
+// Called where the outbox is mixed (outbox::is_mixed): a stock of blocks that one former owner made
 // goes home, and what takes its place is the thread's own, whose frees cost less.
 POLDER_ALWAYS_INLINE void* core::take_back(lab& l, unsigned c) noexcept {
   constexpr std::uint32_t least = 2 * cache_line;
@@ -106,7 +106,7 @@ POLDER_ALWAYS_INLINE void* core::take_back(lab& l, unsigned c) noexcept {
   if (mem::word::cls(w) != c) return nullptr;
   if (!links::fit(nearest, l.secret)) report_corrupted(nearest);
   --l.sent[c];
-  mem::block* const b = l.out.take_back(size, l.secret);
+  mem::block* const b = l.out.take_back(tallies[c], l.secret);
   b->wipe();
   if ((++l.taken_back & 15) == 0) service(l);  // who finds blocks so comes by nowhere else
   return b;

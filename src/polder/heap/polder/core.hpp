@@ -51,7 +51,7 @@ class core {
 
   // ---- the free of a block that the fast path did not take
   void deallocate(lab& l, void* p) noexcept;
-  void deallocate_found(lab& l, std::uint32_t w, void* p) noexcept;  // in the main arena; w: its grain's word
+  void deallocate_found(lab& l, void* p, std::uint32_t w) noexcept;  // in the main arena; w: its grain's word
   void deallocate_without_lab(void* p) noexcept;
   void emptied(lab& l, mem::span& s) noexcept;  // its last block came back
   // The block lies where the fast path takes none for handed out, or looks free. Returns if deallocate must look.
@@ -204,9 +204,9 @@ class core {
   // ---- frees
   void free_own(lab& l, mem::span& s, std::uint32_t w, mem::block* b) noexcept;
   void reopen(lab& l, mem::span& s, std::uint32_t w) noexcept;
-  void free_remote(lab& l, std::uint32_t w, void* p) noexcept;
+  void free_remote(lab& l, void* p, std::uint32_t w) noexcept;
   void free_alone(lab& l, mem::grain g, std::uint32_t w, mem::block* b) noexcept;
-  void free_first(lab& l, std::uint32_t w, void* p) noexcept;
+  void free_first(lab& l, void* p, std::uint32_t w) noexcept;
   void send_due(lab& l, mem::lab_number owner) noexcept;
   void free_huge(const void* p) noexcept;
   void free_large(mem::chunk_number* hint, mem::grain g, const void* p) noexcept;
@@ -225,7 +225,7 @@ class core {
   void post(mem::lab_number owner, mem::block* first, mem::block* last, std::uint32_t bytes) noexcept;
   void post_list(lab& from, const outbox::list& list) noexcept {
     ++from.posts;
-    post(list.owner, list.first, list.last, list.bytes);
+    post(list.owner, list.first, list.last, list.sum.bytes());
   }
   void post_to(mem::lab_number owner, mem::block* first, mem::block* last, std::uint32_t bytes,
                chain& strays) noexcept;

@@ -29,13 +29,12 @@ POLDER_NOINLINE void core::reopen(lab& l, mem::span& s, std::uint32_t w) noexcep
 }
 
 // A free that only adds to a list calls nothing. `swept` is about what lies in the outbox: whoever empties it sweeps.
-POLDER_ALWAYS_INLINE void core::free_remote(lab& l, std::uint32_t w, void* p) noexcept {
+POLDER_ALWAYS_INLINE void core::free_remote(lab& l, void* p, std::uint32_t w) noexcept {
   ++l.sent[mem::word::cls(w)];
   const mem::lab_number owner = mem::word::owner(w);
   if (!l.out.has(owner)) [[unlikely]]
-    return free_first(l, w, p);
-  if (l.out.append(owner, static_cast<mem::block*>(p), classes::block_size[mem::word::cls(w)], l.secret))
-      [[unlikely]]
+    return free_first(l, p, w);
+  if (l.out.append(owner, static_cast<mem::block*>(p), tallies[mem::word::cls(w)], l.secret)) [[unlikely]]
     send_due(l, owner);
 }
 
@@ -47,9 +46,9 @@ void core::free_alone(lab& l, mem::grain g, std::uint32_t w, mem::block* b) noex
   post(mem::word::owner(w), b, b, classes::block_size[mem::word::cls(w)]);
 }
 
-POLDER_NOINLINE void core::free_first(lab& l, std::uint32_t w, void* p) noexcept {
+POLDER_NOINLINE void core::free_first(lab& l, void* p, std::uint32_t w) noexcept {
   l.swept.store(0, order::relaxed);
-  l.out.add(mem::word::owner(w), static_cast<mem::block*>(p), classes::block_size[mem::word::cls(w)], l.secret,
+  l.out.add(mem::word::owner(w), static_cast<mem::block*>(p), tallies[mem::word::cls(w)], l.secret,
             [&](const outbox::list& list) { post_list(l, list); });
 }
 
@@ -85,7 +84,7 @@ POLDER_ALWAYS_INLINE void core::check_place(std::uint32_t w, const void* p) cons
   const unsigned c = mem::word::cls(w);
   if (c == 0 || c > classes::count || mem::word::owner(w) == 0) report_free(p);
   const auto offset = std::uint32_t(address(p) & (mem::grain_size - 1));
-  if (offset >= classes::usable_bytes[c] || !mem::divides(classes::multiplier[c], offset)) report_free(p);
+  if (mem::scaled(classes::multiplier[c], offset) >= classes::scaled_end[c]) report_free(p);
 }
 
 // Returns if p may be a live block of it, as far as anything tells.
@@ -106,19 +105,19 @@ void core::deallocate(lab& l, void* p) noexcept {
     w = forget(l.number, g, w, p);
   if (options_.hardened) return confine(l, w, p);
   if (mem::word::owner(w) == l.number) return free_own(l, arena_.spans()[g], w, static_cast<mem::block*>(p));
-  free_remote(l, w, p);
+  free_remote(l, p, w);
 }
 
 // Another LAB's small block, which is what the fast path most often leaves: no more of it need be looked up. Its word is as
 // new as the block is, whoever brought that here.
-void core::deallocate_found(lab& l, std::uint32_t w, void* p) noexcept {
+void core::deallocate_found(lab& l, void* p, std::uint32_t w) noexcept {
   constexpr std::uint32_t asks_for_more = mem::word::sampled_bit | mem::word::thin_bit;
   const bool remote = mem::word::owner(w) != l.number && (w & asks_for_more) == 0;
   if (!remote || mem::word::cls(w) - 1 >= classes::count) return deallocate(l, p);
   check_place(w, p);
-  if (links::fit(static_cast<const mem::block*>(p), secret_)) [[unlikely]]
+  if (links::fit(static_cast<const mem::block*>(p), l.secret)) [[unlikely]]
     return deallocate(l, p);
-  free_remote(l, w, p);
+  free_remote(l, p, w);
 }
 
 void core::deallocate_without_lab(void* p) noexcept {

@@ -6,6 +6,7 @@
 //   invariant  a span whose word names this LAB is in owned_, and it is exactly one of: hot, listed as partial,
 //              or full (its word says so). Only who is inside the gate, or holds it, touches anything but what others
 //              write, at the end
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -25,6 +26,13 @@
 namespace polder::heap {
 
 using classes = mem::class_table<mem::size_class::stepped>;
+
+// What a block of each class adds to a list of the outbox.
+inline constexpr auto tallies = [] {
+  std::array<outbox::tally, classes::count + 1> t{};
+  for (unsigned c = 1; c <= classes::count; ++c) t[c] = outbox::tally(classes::block_size[c]);
+  return t;
+}();
 
 // A class in a set of them.
 static_assert(classes::count <= 64);

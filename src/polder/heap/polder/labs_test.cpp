@@ -88,7 +88,7 @@ TEST(remote_free, of_all_blocks_empties_the_spans_when_the_owner_looks) {
 
 TEST(remote_free, waits_in_the_outbox_until_it_is_worth_the_way) {
   served h;
-  blocks held(outbox::max_bytes / size);
+  blocks held(std::min(std::size_t{outbox::max_blocks}, outbox::max_bytes / size));
   for (void*& p : held) p = h.allocate(size);
   turns t;
   std::thread other = h.thread([&] {
@@ -669,7 +669,7 @@ TEST_F(thread_of_a_crowd, has_blocks_of_several_owners_back_before_they_go_home)
   served h;
   std::vector<std::thread> crowd = asleep_in_a_crowd(h);
   const unsigned back = blocks_back(h, 240, 240);
-  EXPECT_TRUE(back > 20 && back <= 31) << back;  // what was held beyond 8 KiB
+  EXPECT_TRUE(back > 20 && back <= 31) << back;  // what was held beyond outbox::mixed_from
   for (auto& thread : crowd) thread.join();
 }
 

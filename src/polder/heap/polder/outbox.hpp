@@ -22,22 +22,49 @@ class outbox {
   static constexpr unsigned slots = 64;
   static constexpr std::uint32_t max_bytes = 8 * 1024;  // of a list
   static constexpr std::uint32_t max_blocks = 64;
-  static constexpr std::uint32_t max_held = 64 * 1024;  // bytes of all
+  static constexpr std::uint32_t max_held = 64 * 1024;   // bytes of all
+  static constexpr std::uint32_t mixed_from = 8 * 1024;  // bytes of all
+
+  // What a list comes to, in one word, so that a block more is one addition and one comparison.
+  //
+  //   bits 0..31    bytes
+  //   bits 32..47   blocks
+  //   bits 48..63   those of them that have no room for signposts
+  class tally {
+   public:
+    constexpr tally() = default;
+    // Of one block.
+    explicit constexpr tally(std::uint32_t size)
+        : all_(size | one | (size < mem::posted_block::least ? small_one : 0)) {}
+
+    constexpr std::uint32_t bytes() const { return std::uint32_t(all_); }
+    constexpr std::uint32_t count() const { return std::uint16_t(all_ >> 32); }
+    constexpr bool all_have_room() const { return all_ < small_one; }
+    constexpr bool is_full() const { return (all_ & beyond) != 0; }
+    tally& operator+=(tally more) { return all_ += more.all_, *this; }
+    tally& operator-=(tally less) { return all_ -= less.all_, *this; }
+    bool operator==(const tally&) const = default;
+
+   private:
+    static constexpr std::uint64_t one = std::uint64_t{1} << 32, small_one = std::uint64_t{1} << 48;
+    static_assert(std::has_single_bit(max_bytes) && std::has_single_bit(max_blocks));
+    static constexpr std::uint64_t beyond = (small_one - max_blocks * one) | (one - max_bytes);
+
+    std::uint64_t all_ = 0;
+  };
 
   struct list {
     mem::lab_number owner;  // 0: no list
-    std::uint32_t count;
-    std::uint32_t bytes;
-    std::uint32_t smallest;  // no block is smaller
+    tally sum;
     mem::block* first;
     mem::block* last;
   };
 
-  // Adds a block of `size` bytes. send(list) is called for what must go before or because of it.
+  // Adds a block. send(list) is called for what must go before or because of it.
   template <class Send>
-  void add(mem::lab_number owner, mem::block* b, std::uint32_t size, mem::secret s, Send&& send) {
+  void add(mem::lab_number owner, mem::block* b, tally of, mem::secret s, Send&& send) {
     if (!has(owner)) open(owner, b, send);
-    if (append(owner, b, size, s)) send_due(owner, send);
+    if (append(owner, b, of, s)) send_due(owner, send);
   }
 
   // The same in parts, so that who frees calls nothing while nothing is due.
@@ -49,28 +76,24 @@ class outbox {
     const unsigned slot = owner % slots;
     if (lists_[slot].owner != 0) flush(slot, send);
     lists_[slot].owner = owner;
-    lists_[slot].smallest = ~std::uint32_t{0};
     lists_[slot].last = b;
     used_ |= std::uint64_t{1} << slot;
   }
 
   // To the list that its owner has. True: something is to be sent.
-  [[nodiscard]] POLDER_ALWAYS_INLINE bool append(mem::lab_number owner, mem::block* b, std::uint32_t size,
-                                                 mem::secret s) {
+  [[nodiscard]] POLDER_ALWAYS_INLINE bool append(mem::lab_number owner, mem::block* b, tally of, mem::secret s) {
     list& l = lists_[owner % slots];
     links::set(b, l.first, s);
     l.first = b;
-    ++l.count;
-    l.bytes += size;
-    if (size < l.smallest) l.smallest = size;
-    held_ += size;
-    return full(l) || held_ > max_held;
+    l.sum += of;
+    held_ += of.bytes();
+    return l.sum.is_full() || held_ > max_held;
   }
 
   // After append said so to `owner`.
   template <class Send>
   void send_due(mem::lab_number owner, Send&& send) {
-    if (full(lists_[owner % slots])) flush(owner % slots, send);
+    if (lists_[owner % slots].sum.is_full()) flush(owner % slots, send);
     else flush_all(send);
   }
 
@@ -81,17 +104,20 @@ class outbox {
 
   bool empty() const { return used_ == 0; }
 
+  // More than a few blocks, and of several owners.
+  bool is_mixed() const { return held_ > mixed_from && (used_ & (used_ - 1)) != 0; }
+
   // A block that could be taken back out. Only where it is not empty.
   const mem::block* nearest() const { return lists_[std::countr_zero(used_)].first; }
 
-  // Takes that block out, which is of `size` bytes. Its key is still there.
-  mem::block* take_back(std::uint32_t size, mem::secret s) {
+  // Takes that block out. Its key is still there.
+  mem::block* take_back(tally of, mem::secret s) {
     list& l = lists_[std::countr_zero(used_)];
     mem::block* const b = l.first;
     l.first = links::next(b, s);
-    l.bytes -= size;
-    held_ -= size;
-    if (--l.count == 0) {
+    l.sum -= of;
+    held_ -= of.bytes();
+    if (l.first == nullptr) {
       l = {};
       used_ &= used_ - 1;
     }
@@ -110,18 +136,16 @@ class outbox {
       const list& l = lists_[slot];
       must((used_ >> slot & 1) == (l.owner != 0));
       if (l.owner == 0) continue;
-      must(l.owner % slots == slot && l.count < max_blocks && l.bytes < max_bytes);
-      std::uint32_t count = 0, bytes = 0, smallest = ~std::uint32_t{0};
+      must(l.owner % slots == slot && !l.sum.is_full());
+      tally sum;
       const mem::block* last = nullptr;
       for (const mem::block* b = l.first; b != nullptr; last = b, b = links::next(b, s)) {
-        must(++count <= l.count && links::fit(b, s));
-        const std::uint32_t size = size_of(b);
-        bytes += size;
-        if (size < smallest) smallest = size;
+        sum += tally(size_of(b));
+        must(sum.count() <= l.sum.count() && links::fit(b, s));
       }
-      must(count == l.count && bytes == l.bytes && smallest >= l.smallest && last == l.last);
-      blocks += count;
-      held += bytes;
+      must(sum == l.sum && last == l.last);
+      blocks += sum.count();
+      held += sum.bytes();
     }
     must(held == held_ && held <= max_held);
     return blocks;
@@ -129,15 +153,13 @@ class outbox {
 #endif
 
  private:
-  static bool full(const list& l) { return l.bytes >= max_bytes || l.count >= max_blocks; }
-
   template <class Send>
   void flush(unsigned slot, Send& send) {
     const list full = lists_[slot];
     lists_[slot] = {};
     used_ &= ~(std::uint64_t{1} << slot);
-    held_ -= full.bytes;
-    if (put_signposts && full.smallest >= mem::posted_block::least && full.count > 2)
+    held_ -= full.sum.bytes();
+    if (put_signposts && full.sum.all_have_room() && full.sum.count() > 2)
       mem::put_up_signposts<max_blocks>(full.first);
     send(full);
   }

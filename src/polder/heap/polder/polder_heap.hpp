@@ -433,14 +433,18 @@ class polder_heap {
   template <class Size>
   POLDER_NOINLINE static void deallocate_inside(void* p, polder_heap& self, Size size) noexcept {
     lab& l = *here();
-    if (!l.door.is_open()) [[unlikely]] {
-      self.away(l);
-      return deallocate_outside(p, self, size);
-    }
+    if (!l.door.is_open()) [[unlikely]]
+      return deallocate_turned_away(p, self, size);
     core& c = *self.core_.load(order::relaxed);
     size.check(c, p);
-    c.deallocate_found(l, l.words[(address(p) - address(l.base)) >> mem::grain_shift].load(order::relaxed), p);
+    c.deallocate_found(l, p, l.words[(address(p) - address(l.base)) >> mem::grain_shift].load(order::relaxed));
     l.door.exit();
+  }
+  // Not part of the former, which would keep registers for it each time.
+  template <class Size>
+  [[gnu::cold]] POLDER_NOINLINE static void deallocate_turned_away(void* p, polder_heap& self, Size size) noexcept {
+    self.away(*here());
+    return deallocate_outside(p, self, size);
   }
   template <class Size>
   POLDER_NOINLINE static void deallocate_outside(void* p, polder_heap& self, Size size) noexcept {
