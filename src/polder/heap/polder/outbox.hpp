@@ -20,7 +20,7 @@ namespace polder::heap {
 class outbox {
  public:
   static constexpr unsigned slots = 64;
-  static constexpr std::uint32_t max_bytes = 8 * 1024;  // of a list
+  static constexpr std::uint32_t max_bytes = 32 * 1024;  // of a list
   static constexpr std::uint32_t max_blocks = 64;
   static constexpr std::uint32_t max_held = 64 * 1024;   // bytes of all
   static constexpr std::uint32_t mixed_from = 8 * 1024;  // bytes of all
