@@ -215,6 +215,15 @@ TEST(arena, where_not_even_the_smallest_rung_is_free_there_is_none) {
             }));
 }
 
+// Afterwards the kernel's next mapping lies at no multiple of `page`, if it lies beside the last as ever.
+void leave_multiples_of(std::size_t page) {
+  constexpr std::size_t room = 65 * MiB;
+  void* const next = os::reserve(room);
+  const bool is_multiple = is_aligned(address(next), page);
+  os::unmap(next, room);
+  if (is_multiple) static_cast<void>(os::reserve(room + os::page_size()));
+}
+
 // A machine with larger pages. The kernel of this one would forgive a commit, an advice or a reservation that is not
 // made of whole ones; a filter does not.
 TEST(arena, with_larger_pages_everything_is_made_of_whole_ones) {
@@ -223,6 +232,7 @@ TEST(arena, with_larger_pages_everything_is_made_of_whole_ones) {
   for (const std::size_t bytes : {4 * grain_size, 2 * MiB, 40 * chunk_size})
     EXPECT_EQ(os::fine, os::forked([bytes] {
                 constexpr std::size_t page = 64 * KiB;
+                leave_multiples_of(page);
                 if (!os::die_of_bits(SYS_mprotect, page - 1) || !os::die_of_bits(SYS_madvise, page - 1)) return 1;
                 fresh_arena a(bytes, 2, page);
                 if (!a.reserved.start || !is_aligned(address(a.reserved.start), page)) return 2;

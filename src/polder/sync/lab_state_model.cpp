@@ -113,6 +113,11 @@ struct lab {
     door.settle(pending(), drained());
   }
 
+  // The same by who looks at every LAB that there is, so that it may be one that is being made.
+  void adopt_if_left() {
+    if (door.state() == lab_state::idle && door.is_open()) adopt();
+  }
+
   void work(std::initializer_list<operation> operations) {
     if (!door.try_acquire()) return;
     for (operation o : operations) {
@@ -218,6 +223,26 @@ struct maker_or_claimer : rl::test_suite<maker_or_claimer, 2> {
   }
 };
 
+// Whoever drains LABs without a thread finds one that its maker has not taken yet.
+struct maker_or_drainer : rl::test_suite<maker_or_drainer, 3> {
+  lab l{lab::unmade{}};
+  void thread(unsigned self) {
+    if (self == 0) {
+      l.make();
+      l.work({op::allocate, op::free});
+    } else if (self == 1) {
+      l.adopt_if_left();
+      l.raid();
+    } else {
+      l.adopt_if_left();
+    }
+  }
+  void after() {
+    POLDER_MODEL_CHECK(l.door.state() == lab_state::idle);
+    POLDER_MODEL_CHECK(l.door.is_open());
+  }
+};
+
 struct two_claimers : rl::test_suite<two_claimers, 3>, one_lab<1> {
   void before() { POLDER_MODEL_CHECK(l.door.try_acquire()); }
   void thread(unsigned self) {
@@ -299,6 +324,11 @@ int main() {
                                     .how = search::bounded,
                                     .floor = 10'000,
                                     .switches = 4,
+                                    .world = world});
+    ok &= passes<maker_or_drainer>({.title = "gate: maker or drainer",
+                                    .how = search::bounded,
+                                    .floor = 10'000,
+                                    .switches = 3,
                                     .world = world});
     ok &= passes<two_claimers>(deep("gate: two claimers", 10'000, world));
     ok &= passes<two_claimers>({.title = "gate: two claimers", .executions = 30'000, .world = world});

@@ -125,7 +125,7 @@ class core {
   static constexpr unsigned max_labs = 1u << 20;
   lab& lab_at(mem::lab_number n) const noexcept;
   mem::lab_number labs_made() const noexcept { return labs_.load(order::acquire); }  // sync: lab-counted
-  lab* make_lab(mem::site s, std::uint32_t thread) noexcept;
+  lab* make_lab(mem::site s) noexcept;
   lab* idle_lab(mem::site s, std::uint32_t thread) noexcept;
   lab* pop_idle(index_stack& from, std::uint32_t thread) noexcept;
   void push_idle(lab& l, bool with_spans) noexcept;

@@ -68,7 +68,8 @@ lab& core::lab_at(mem::lab_number n) const noexcept {
   return lab_blocks_[n / labs_per_grain].load(order::acquire)[n % labs_per_grain];  // sync: installed
 }
 
-lab* core::make_lab(mem::site s, std::uint32_t thread) noexcept {
+// One without a thread, like those that a thread has left: whoever looks at all LABs may find it before the caller takes it.
+lab* core::make_lab(mem::site s) noexcept {
   const auto make = [&]() -> lab* {
     mem::chunk_number anywhere = 0;
     const mem::grain_pool::run r = grains_.take(1, anywhere, s);
@@ -105,8 +106,7 @@ lab* core::make_lab(mem::site s, std::uint32_t thread) noexcept {
   decide_what_stays(l);
   l.swept.store(1, order::relaxed);
   l.watched = watched_.load(order::relaxed);
-  l.door.open_with(lab::direct_limit + 1, mem::word::tag(number));
-  static_cast<void>(l.door.try_acquire(thread));  // last: sweepers know the number, and claim what runs
+  l.door.open_with(lab::direct_limit + 1, mem::word::tag(number));  // last: nobody touches a closed one
   return &l;
 }
 
@@ -150,10 +150,15 @@ lab* core::idle_lab(mem::site s, std::uint32_t thread) noexcept {
 lab* core::acquire_lab(std::uint32_t thread) noexcept {
   const mem::site s = site_here();
   lab* l = idle_lab(s, thread);
-  if (!l) l = make_lab(s, thread);
-  if (!l) {
+  if (l) return l;
+  const auto make = [&] {
+    if (lab* const made = make_lab(s)) return made;
     trim(nullptr);
-    l = make_lab(s, thread);
+    return make_lab(s);
+  };
+  // One that somebody has found and drains before it is taken is for whoever comes next.
+  for (; (l = make()) != nullptr; push_idle(*l, false)) {
+    if (l->door.try_acquire(thread)) return l;
   }
   // No memory for another: one of any site.
   for (unsigned other = 0; !l && by_node() && other < mem::sites; ++other) l = idle_lab(mem::site(other), thread);

@@ -756,6 +756,27 @@ TEST_F(idle_thread, that_comes_back_at_any_moment_finds_its_blocks_whole) {
   EXPECT_EQ(0u, h.now().spans);
 }
 
+// Who trims looks at every LAB that there is, and so at one that is just being made.
+TEST_F(idle_thread, that_begins_while_others_trim_has_its_lab_for_itself) {
+  constexpr int rounds = 300, threads = 4;
+  for (int round = 0; round != rounds; ++round) {
+    served h;
+    atomic<int> without{0}, ended{0};
+    std::vector<std::thread> crew;
+    for (int k = 0; k != threads; ++k)
+      crew.push_back(h.thread([&] {
+        void* const p = h.allocate(size);
+        const lab_state state = h.own().door.state();
+        if (state != lab_state::running && state != lab_state::claimed) without.fetch_add(1, order::relaxed);
+        h.free(p);
+        ended.fetch_add(1, order::relaxed);
+      }));
+    while (ended.load(order::relaxed) != threads) h.heap.trim(0);
+    for (auto& thread : crew) thread.join();
+    ASSERT_EQ(0, without.load(order::relaxed)) << "in round " << round;
+  }
+}
+
 // ---- LABs of threads that end without a word, outside: by the raw exit system call, say ---------------------------------
 
 class killed_thread : public idle_thread {
