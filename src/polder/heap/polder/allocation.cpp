@@ -95,8 +95,8 @@ bool core::extend(lab& l, mem::span& s) noexcept {
 // be had so: only in a crowd, where what was freed would wait in inboxes of threads that do not run; and of two lines or more, so
 // that it shares at most its ends with blocks of other threads.
 //
-// Called where the outbox is mixed (outbox::is_mixed): a stock of blocks that one former owner made
-// goes home, and what takes its place is the thread's own, whose frees cost less.
+// Called where the outbox is mixed (outbox::is_mixed): a stock of blocks that one former owner made goes home, and what takes its
+// place is the thread's own, whose frees cost less.
 POLDER_ALWAYS_INLINE void* core::take_back(lab& l, unsigned c) noexcept {
   constexpr std::uint32_t least = 2 * cache_line;
   const std::uint32_t size = classes::block_size[c];
