@@ -21,6 +21,9 @@ void* reserve(std::size_t bytes) noexcept;
 // Zeroed, readable and writable memory, charged when touched.
 void* map(std::size_t bytes) noexcept;
 
+// The same at `place`, if nothing is there, or wherever the system likes.
+void* map_near(void* place, std::size_t bytes) noexcept;
+
 // Makes reserved memory readable and writable. Doing it twice is harmless. False: nothing is lost, the range is as it was.
 bool commit(void* p, std::size_t bytes) noexcept;
 

@@ -130,6 +130,18 @@ TEST_F(pages, committing_twice_keeps_the_contents) {
   EXPECT_TRUE(unmap(p, 2 * page));
 }
 
+TEST_F(pages, what_is_mapped_near_a_place_lies_there_if_nothing_else_does) {
+  auto* const p = static_cast<std::byte*>(map(3 * page));
+  ASSERT_TRUE(unmap(p + page, page));
+  EXPECT_EQ(p + page, map_near(p + page, page));
+  auto* const elsewhere = static_cast<std::byte*>(map_near(p + page, page));
+  ASSERT_NE(nullptr, elsewhere);
+  EXPECT_TRUE(elsewhere < p || elsewhere >= p + 3 * page);
+  EXPECT_TRUE(writable(elsewhere));
+  EXPECT_TRUE(unmap(elsewhere, page));
+  EXPECT_TRUE(unmap(p, 3 * page));
+}
+
 TEST_F(pages, what_cannot_be_had_is_null_or_false) {
   EXPECT_EQ(nullptr, reserve(PTRDIFF_MAX));
   EXPECT_EQ(nullptr, map(PTRDIFF_MAX));

@@ -63,6 +63,7 @@ class chunk_source {
   owned_lock lock;
 
  private:
+  std::byte* map_aligned() noexcept;
   chunk* make(unsigned home, std::uint32_t region_mask, unsigned c) noexcept;
   region next_slice(unsigned c, unsigned home, chunk* fresh) noexcept;
 
@@ -74,6 +75,7 @@ class chunk_source {
   std::uint32_t spare_numbers_ = 0;        // of records without memory
   std::uint32_t shared_[most_homes] = {};  // of each home, all shared chunks
   atomic<std::size_t> live_;               // chunks mapped; relaxed: for statistics
+  atomic<std::byte*> last_;                // chunk mapped last; relaxed: a place to ask for
 };
 
 }  // namespace polder::heap::supermalloc

@@ -56,11 +56,13 @@ void* reserve(std::size_t bytes) noexcept {
   return mapped_or_null(::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
 }
 
-void* map(std::size_t bytes) noexcept {
+void* map(std::size_t bytes) noexcept { return map_near(nullptr, bytes); }
+
+void* map_near(void* place, std::size_t bytes) noexcept {
   const errno_keeper keep;
   const told t{kind::map, 0, bytes};
   return mapped_or_null(
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+      ::mmap(place, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
 }
 
 bool commit(void* p, std::size_t bytes) noexcept {
