@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -172,12 +172,15 @@ class Asked(Instrument):
         return self.launch(launcher, row, (*row.command, "--param", f"{self.name}=1"), extra, limit)
 
 
-def instruments(names: list[str], place: Place, repeats: int) -> tuple[list[Instrument], dict[str, str]]:
-    """Those named that work here, and for each other one why not."""
+NOTHING_TO_LOOK_AT = "none of the chosen rows has what it looks at"
+
+
+def instruments(names: list[str], rows: Sequence[Row], place: Place, repeats: int) -> tuple[list[Instrument], dict[str, str]]:
+    """Those named that work here, and on one of the rows at least, and for each other one why not."""
     memory = Memory(repeats=repeats, tells_live="--live" in options_of(place))
     asked = (Asked(FREES, repeats), Asked(QUALITY, 1, base_only=True))
     known: dict[str, Instrument] = {i.name: i for i in (memory, Latency(repeats=repeats), TIME, *asked, Calls(), Instructions())}
-    missing = {name: known[name].missing(place) for name in names}
+    missing = {name: known[name].missing(place) or ("" if any(map(known[name].fits, rows)) else NOTHING_TO_LOOK_AT) for name in names}
     return [i for name, i in known.items() if name in names and not missing[name]], {n: why for n, why in missing.items() if why}
 
 

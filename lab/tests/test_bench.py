@@ -324,6 +324,7 @@ def test_an_accident_does_not_come_again(again: Ratio | None, differs: bool) -> 
     (("run", "--resume", "--only", "jq"), "--only does not go with it"),
     (("run", "--resume", "--name", "nowhere"), "cannot read"),
     (("run", "--name", "a/b"), "--name is a file's name"),
+    (("run", "--only", "jq", "--heaps", "polder", "--pass", "latency"), "latency: none of the chosen rows has what it looks at"),
     (("export", "/nowhere.jsonl", "--csv", "x"), "cannot read /nowhere.jsonl"),
     (("export",), "--csv FILE or --parquet FILE"),
     (("rnu",), "there is no command 'rnu'; nearest: run"),

@@ -178,9 +178,9 @@ def conduct(settings: Settings, records: list[journal.Record], file: Path, where
             known = {s["name"] for s in records[0]["subjects"]}, {r["id"] for r in records[0]["rows"]}
             heaps, rows = [h for h in heaps if h.name in known[0]], [r for r in rows if r.id in known[1]]
             campaign.unchanged(records[0], heaps, rows)
-        usable, unusable = instruments(settings.passes, where, campaign.repeats_of(settings))
+        usable, unusable = instruments(settings.passes, rows, where, campaign.repeats_of(settings))
         if not usable:
-            raise Complaint("no pass is possible:" + "".join(f"\n  {why}" for why in unusable.values()))
+            raise Complaint("no pass is possible:" + "".join(f"\n  {name}: {why}" for name, why in unusable.items()))
         launcher = Launcher(build_launcher(where.own), folder_in(scratch, "runs"))
         with closing(journal.Journal(file, again=bool(records))) as kept, Bar(Console(stderr=True)) as bar:
             seen = frozenset(r["what"] for r in records if r["record"] == "absent")
