@@ -4,7 +4,7 @@
 need_build() {
   preset=$1
   shift
-  stamp=$root/build/$preset/.built.$(printf '%s' "$*" | tr -c 'a-zA-Z0-9_-' '.')
+  stamp=$root/build/$preset/.built.$(printf '%s' "$*" | cksum | tr ' ' '.')  # their names together may be too long for a file's
   ! is_current "$stamp" || return 0
   need_toolchain "$preset"
   lock_build
