@@ -205,9 +205,17 @@ struct owner_or_claimer : rl::test_suite<owner_or_claimer, 2>, one_lab<1> {
   }
 };
 
-// The claimer finds a LAB that another thread is still making.
-struct maker_or_claimer : rl::test_suite<maker_or_claimer, 2> {
+struct lab_being_made {
   lab l{lab::unmade{}};
+
+  void settled() {
+    POLDER_MODEL_CHECK(l.door.state() == lab_state::idle);
+    POLDER_MODEL_CHECK(l.door.is_open());
+  }
+};
+
+// The claimer finds a LAB that another thread is still making.
+struct maker_or_claimer : rl::test_suite<maker_or_claimer, 2>, lab_being_made {
   void thread(unsigned self) {
     if (self == 0) {
       l.make();
@@ -217,15 +225,11 @@ struct maker_or_claimer : rl::test_suite<maker_or_claimer, 2> {
       l.raid();
     }
   }
-  void after() {
-    POLDER_MODEL_CHECK(l.door.state() == lab_state::idle);
-    POLDER_MODEL_CHECK(l.door.is_open());
-  }
+  void after() { settled(); }
 };
 
 // Whoever drains LABs without a thread finds one that its maker has not taken yet.
-struct maker_or_drainer : rl::test_suite<maker_or_drainer, 3> {
-  lab l{lab::unmade{}};
+struct maker_or_drainer : rl::test_suite<maker_or_drainer, 3>, lab_being_made {
   void thread(unsigned self) {
     if (self == 0) {
       l.make();
@@ -237,10 +241,7 @@ struct maker_or_drainer : rl::test_suite<maker_or_drainer, 3> {
       l.adopt_if_left();
     }
   }
-  void after() {
-    POLDER_MODEL_CHECK(l.door.state() == lab_state::idle);
-    POLDER_MODEL_CHECK(l.door.is_open());
-  }
+  void after() { settled(); }
 };
 
 struct two_claimers : rl::test_suite<two_claimers, 3>, one_lab<1> {
