@@ -8,6 +8,21 @@
 namespace polder::heap::supermalloc {
 namespace {
 
+// Beside `last`, where it is aligned as well, and both are one mapping of the kernel's. Else wherever it is free.
+std::byte* map_aligned(std::byte* last) {
+  auto* const near = static_cast<std::byte*>(os::map_near(last ? last - chunk_bytes : nullptr, chunk_bytes));
+  if (!near || is_aligned(address(near), chunk_bytes)) return near;
+  os::unmap(near, chunk_bytes);
+  auto* const wide = static_cast<std::byte*>(os::map(2 * chunk_bytes));
+  if (!wide) return nullptr;
+  std::byte* const at = at_address(align_up(address(wide), chunk_bytes));
+  const auto before = std::size_t(at - wide);
+  // What the kernel does not take back is address space lost, no memory.
+  if (before != 0) os::unmap(wide, before);
+  os::unmap(at + chunk_bytes, chunk_bytes - before);
+  return at;
+}
+
 void clear(folio& f) {
   f.free = nullptr;
   f.next = f.prev = 0;
@@ -18,27 +33,10 @@ void clear(folio& f) {
 
 }  // namespace
 
-// Beside the last one, where it is aligned as well, and both are one mapping of the kernel's. Else wherever it is free.
-std::byte* chunk_source::map_aligned() noexcept {
-  std::byte* const last = last_.load(order::relaxed);
-  auto* const near = static_cast<std::byte*>(os::map_near(last ? last - chunk_bytes : nullptr, chunk_bytes));
-  if (!near) return nullptr;
-  if (is_aligned(address(near), chunk_bytes)) return last_.store(near, order::relaxed), near;
-  os::unmap(near, chunk_bytes);
-  auto* const wide = static_cast<std::byte*>(os::map(2 * chunk_bytes));
-  if (!wide) return nullptr;
-  std::byte* const at = at_address(align_up(address(wide), chunk_bytes));
-  const auto before = std::size_t(at - wide);
-  // What the kernel does not take back is address space lost, no memory.
-  if (before != 0) os::unmap(wide, before);
-  os::unmap(at + chunk_bytes, chunk_bytes - before);
-  last_.store(at, order::relaxed);
-  return at;
-}
-
 chunk* chunk_source::make(unsigned home, std::uint32_t region_mask, unsigned c) noexcept {
-  std::byte* const at = map_aligned();
+  std::byte* const at = map_aligned(last_.load(order::relaxed));
   if (!at) return nullptr;
+  last_.store(at, order::relaxed);
   std::uint32_t number = 0;
   {
     const os::holding h(lock);

@@ -63,7 +63,6 @@ class chunk_source {
   owned_lock lock;
 
  private:
-  std::byte* map_aligned() noexcept;
   chunk* make(unsigned home, std::uint32_t region_mask, unsigned c) noexcept;
   region next_slice(unsigned c, unsigned home, chunk* fresh) noexcept;
 
