@@ -79,7 +79,7 @@ class Heap:
 
     def extra_base(self, chunk):
         """Where the grains of an extra chunk lie and how many there are; (0, 0) while it is closed."""
-        record = self.arena["chunks_"][chunk]
+        record = self.arena["records_end_"][-chunk - 1]
         return int(loaded(record["base"])), int(loaded(record["grains"]))
 
     def chunks(self):

@@ -2,11 +2,15 @@
 #include <polder/os/numa.hpp>
 #include <polder/os/pages.hpp>
 
+#include <algorithm>
+#include <bit>
+
 namespace polder::mem {
 namespace {
 
+// Bytes from the front's beginning on. The chunks' records lie before it.
 struct layout {
-  std::size_t summaries_at, chunks_at, words_at, spans_at, grains_at, total;
+  std::size_t summaries_at, words_at, spans_at, grains_at, total;
 };
 
 layout lay_out(std::size_t front, std::size_t arena_bytes, chunk_number chunks, std::size_t page) {
@@ -14,17 +18,37 @@ layout lay_out(std::size_t front, std::size_t arena_bytes, chunk_number chunks, 
   const std::size_t unit = page > grain_size ? page : grain_size;
   layout l;
   l.summaries_at = align_up(front, page);
-  l.chunks_at = l.summaries_at + align_up((chunks / 64 + 1) * sizeof(std::uint64_t), page);
-  l.words_at = l.chunks_at + align_up(chunks * sizeof(chunk), page);
+  l.words_at = l.summaries_at + align_up((chunks / 64 + 1) * sizeof(std::uint64_t), page);
   l.spans_at = l.words_at + align_up(grains * sizeof(std::uint32_t), page);
   l.grains_at = l.spans_at + align_up(grains * sizeof(span), page);
   l.total = l.grains_at + arena_bytes + unit;  // slack to align the grains
   return l;
 }
 
+bool is_large(std::size_t arena_bytes) { return arena_bytes >= 16 * chunk_size; }
+
 // The grains begin at a multiple of a chunk where the arena is large enough for huge pages to matter.
 std::byte* align_grains(std::byte* p, std::size_t arena_bytes) {
-  return at_address(align_up(address(p), arena_bytes >= 16 * chunk_size ? chunk_size : grain_size));
+  return at_address(align_up(address(p), is_large(arena_bytes) ? chunk_size : grain_size));
+}
+
+// How much one page of the system's own tables tells of, each of which a fork copies.
+constexpr std::size_t told_by_a_table_page = 2 * MiB;
+
+// At p or behind it, where such a page tells of the front, of the first records before it, and of most of what follows it.
+std::byte* place_front(std::byte* p, std::size_t page) {
+  const std::size_t before = page > grain_size ? page : grain_size;
+  return at_address(align_up(address(p) - before, told_by_a_table_page) + before);
+}
+
+// Eight times what the machine has: a heap of blocks that are touched is never so large, and where the tables begin depends on it,
+// which had better be close to each other.
+constexpr std::size_t least_usual = 64 * GiB;
+std::size_t usual_bytes() {
+  constexpr std::size_t most = 32 * TiB;
+  const std::size_t memory = os::physical_memory();
+  if (memory == 0 || memory > most / 8) return most;
+  return std::max(std::bit_ceil(8 * memory), least_usual);
 }
 
 chunk_number chunks_for(std::size_t bytes) { return chunk_number((bytes + chunk_size - 1) / chunk_size); }
@@ -42,21 +66,22 @@ bool commit_range(const void* begin, const void* end, std::size_t page) {
 arena::reservation arena::reserve(std::size_t front, std::size_t wanted, std::size_t page) noexcept {
   constexpr std::size_t smallest = 4 * grain_size;
   const std::size_t limit = os::address_space_limit();
-  std::size_t arena_bytes = wanted != 0 ? align_up(wanted, grain_size) : 32 * TiB;
+  std::size_t arena_bytes = wanted != 0 ? align_up(wanted, grain_size) : usual_bytes();
   if (limit != SIZE_MAX && arena_bytes > limit / 8) arena_bytes = align_down(limit / 8, grain_size);
   if (arena_bytes < smallest) arena_bytes = smallest;
   for (;; arena_bytes = align_down(arena_bytes / 4, grain_size)) {
     if (arena_bytes < smallest) return {};
     // Room in the tables for extra chunks: whatever the limit may still allow, or 256 GiB beyond a shrunk arena.
-    const std::size_t beyond = limit != SIZE_MAX ? limit : arena_bytes >= TiB ? 64 * GiB : 256 * GiB;
+    const std::size_t beyond = limit != SIZE_MAX ? limit : arena_bytes >= least_usual ? 64 * GiB : 256 * GiB;
+    const bool large = is_large(arena_bytes);
     reservation r;
     r.chunks = chunks_for(arena_bytes) + chunks_for(beyond);
-    r.front = align_up(front, page);
+    r.front_bytes = align_up(front, page);
     r.arena_bytes = arena_bytes;
     r.page = page;
+    const std::size_t records = align_up(r.chunks * sizeof(mem::chunk), page);
     const layout l = lay_out(front, arena_bytes, r.chunks, page);
-    r.bytes = l.total + (arena_bytes >= 16 * chunk_size ? chunk_size : 0);
-    r.bytes = align_up(r.bytes, page);
+    r.bytes = align_up(records + l.total + (large ? chunk_size + told_by_a_table_page : 0), page);
     r.start = static_cast<std::byte*>(os::reserve(r.bytes));
     if (!r.start) continue;
     if (!is_aligned(address(r.start), page)) {  // a test's page, larger than the system's
@@ -69,8 +94,9 @@ arena::reservation arena::reserve(std::size_t front, std::size_t wanted, std::si
     os::keep_in_core_dumps(r.start, r.bytes, false);
     static_cast<void>(
         os::name(r.start, r.bytes, "polder"));  // whole, before it is cut: equal names do not keep parts apart
-    // The summaries too: all of them are a megabyte of addresses, and part of one mapping with what lies around them.
-    if (commit_range(r.start, r.start + l.chunks_at, page)) return r;
+    r.front = large ? place_front(r.start + records, page) : r.start + records;
+    // The summaries too: all of them are a megabyte of addresses at most.
+    if (commit_range(r.front, r.front + l.words_at, page)) return r;
     os::unmap(r.start, r.bytes);
   }
 }
@@ -79,19 +105,19 @@ void arena::abandon(const reservation& r) noexcept { os::unmap(r.start, r.bytes)
 
 arena::arena(const reservation& r, std::byte* map_root, budget& b) noexcept
     : reservation_(r), budget_(b), bytes_(r.arena_bytes), page_(r.page), map_(map_root) {
-  const layout l = lay_out(r.front, r.arena_bytes, r.chunks, r.page);
-  chunks_ = reinterpret_cast<mem::chunk*>(r.start + l.chunks_at);
-  summaries_ = reinterpret_cast<atomic<std::uint64_t>*>(r.start + l.summaries_at);
-  words_ = reinterpret_cast<atomic<std::uint32_t>*>(r.start + l.words_at);
-  spans_ = reinterpret_cast<span*>(r.start + l.spans_at);
-  base_ = align_grains(r.start + l.grains_at, r.arena_bytes);
+  const layout l = lay_out(r.front_bytes, r.arena_bytes, r.chunks, r.page);
+  records_end_ = reinterpret_cast<mem::chunk*>(r.front);
+  summaries_ = reinterpret_cast<atomic<std::uint64_t>*>(r.front + l.summaries_at);
+  words_ = reinterpret_cast<atomic<std::uint32_t>*>(r.front + l.words_at);
+  spans_ = reinterpret_cast<span*>(r.front + l.spans_at);
+  base_ = align_grains(r.front + l.grains_at, r.arena_bytes);
   main_chunks_ = chunks_for(r.arena_bytes);
 }
 
 bool arena::commit_tables(chunk_number first, chunk_number last) noexcept {
   const std::size_t from = std::size_t{first} * grains_per_chunk, to = std::size_t{last} * grains_per_chunk;
-  return commit_range(chunks_ + first, chunks_ + last, page_) && commit_range(words_ + from, words_ + to, page_) &&
-         commit_range(spans_ + from, spans_ + to, page_);
+  return commit_range(records_end_ - last, records_end_ - first, page_) &&
+         commit_range(words_ + from, words_ + to, page_) && commit_range(spans_ + from, spans_ + to, page_);
 }
 
 // Ahead, for many chunks at once: a table is address space until its chunk is used, and the calls cost as much for one.
@@ -145,7 +171,7 @@ bool arena::open_main(unsigned n, site s, bool huge) noexcept {
     // The first opener to come by says of which site a chunk is; each of them sees to it before the chunk is open.
     for (chunk_number c = open; s != no_site && c < last; ++c) {
       site known = no_site;
-      if (chunks_[c].site.cas(known, s, order::relaxed, order::relaxed)) known = s;
+      if (chunk(c).site.cas(known, s, order::relaxed, order::relaxed)) known = s;
       std::byte* const p = base_ + std::size_t{c} * chunk_size;
       bind_to(known, p, c + 1 < last ? chunk_size : std::size_t(base_ + end - p));
     }
@@ -153,12 +179,11 @@ bool arena::open_main(unsigned n, site s, bool huge) noexcept {
       no_huge_pages_.store(true, order::relaxed);
       huge = false;
     }
-    for (chunk_number c = open; huge && c < last; ++c) chunks_[c].kind.store(page_kind::huge, order::relaxed);
+    for (chunk_number c = open; huge && c < last; ++c) chunk(c).kind.store(page_kind::huge, order::relaxed);
     // Both are the same for every opener: grain 0 ends lists, and the last chunk may be short.
-    if (open == 0) static_cast<void>(chunks_[0].taken.try_take_at(0, 1));
+    if (open == 0) static_cast<void>(chunk(0).taken.try_take_at(0, 1));
     const unsigned short_by = unsigned((std::size_t{last} * chunk_size - end) >> grain_shift);
-    if (short_by != 0)
-      static_cast<void>(chunks_[last - 1].taken.try_take_at(grains_per_chunk - short_by, short_by));
+    if (short_by != 0) static_cast<void>(chunk(last - 1).taken.try_take_at(grains_per_chunk - short_by, short_by));
     if (!main_open_.cas(open, last, order::acq_rel, order::acquire))  // sync: chunk-open
       budget_.give(step * tables_of_chunk);                           // another's
     return true;
@@ -166,14 +191,14 @@ bool arena::open_main(unsigned n, site s, bool huge) noexcept {
 }
 
 void arena::turn(chunk_number c, page_kind to) noexcept {
-  chunks_[c].kind.store(to, order::relaxed);
+  chunk(c).kind.store(to, order::relaxed);
   const std::size_t at = std::size_t{c} * chunk_size;
   os::advise_huge_pages(base_ + at, at + chunk_size < bytes_ ? chunk_size : bytes_ - at, to == page_kind::huge);
 }
 
 // A number whose grains are all marked taken, so that nobody searches it: a closed one, or the next. 0: none left.
 chunk_number arena::number_for_extra() noexcept {
-  const auto links = [this](std::uint32_t i) -> atomic<std::uint32_t>& { return chunks_[i - 1].next; };
+  const auto links = [this](std::uint32_t i) -> atomic<std::uint32_t>& { return chunk(i - 1).next; };
   if (const std::uint32_t i = closed_.pop(links)) return i - 1;
   const chunk_number room = reservation_.chunks - main_chunks_;
   if (!budget_.take(tables_of_chunk)) return 0;
@@ -183,7 +208,7 @@ chunk_number arena::number_for_extra() noexcept {
     if (number >= room || !commit_tables(c, c + 1)) return budget_.give(tables_of_chunk), 0;
   } while (!extra_open_.cas(number, number + 1, order::acq_rel, order::acquire));  // sync: chunk-open
   // Nobody looks at its grains before it is ready; from now on they are taken until it is opened.
-  static_cast<void>(chunks_[main_chunks_ + number].taken.try_take_at(0, grains_per_chunk));
+  static_cast<void>(chunk(main_chunks_ + number).taken.try_take_at(0, grains_per_chunk));
   return main_chunks_ + number;
 }
 
@@ -194,7 +219,7 @@ bool arena::open_extra(unsigned n, site s) noexcept {
     if (!raw) continue;
     const chunk_number c = number_for_extra();
     if (c == 0) return os::unmap(raw, mapped), false;
-    mem::chunk& k = chunks_[c];
+    mem::chunk& k = chunk(c);
     std::byte* const base = at_address(align_up(address(raw), grain_size));
     const unsigned grains = unsigned(bytes >> grain_shift);
     k.mapping.set(raw);
@@ -212,7 +237,7 @@ bool arena::open_extra(unsigned n, site s) noexcept {
 }
 
 unsigned arena::try_take_extra(chunk_number c) noexcept {
-  mem::chunk& k = chunks_[c];
+  mem::chunk& k = chunk(c);
   if (!ready(c)) return 0;
   const unsigned n = k.grains.load(order::relaxed);
   if (!k.taken.try_take_at(0, n)) return 0;
@@ -222,14 +247,14 @@ unsigned arena::try_take_extra(chunk_number c) noexcept {
 }
 
 bool arena::close_extra(chunk_number c) noexcept {
-  mem::chunk& k = chunks_[c];
+  mem::chunk& k = chunk(c);
   std::byte* const base = k.base.load(order::relaxed);
   const unsigned grains = k.grains.load(order::relaxed);
   for (unsigned i = 0; i < grains; ++i)
     if (map_.find(address(base) + i * grain_size) != 0) map_.store(address(base) + i * grain_size, 0);
   if (os::unmap(k.mapping.get(), (grains + 1) * grain_size)) {
     k.base.store(nullptr, order::relaxed);
-    closed_.push(c + 1, [this](std::uint32_t i) -> atomic<std::uint32_t>& { return chunks_[i - 1].next; });
+    closed_.push(c + 1, [this](std::uint32_t i) -> atomic<std::uint32_t>& { return chunk(i - 1).next; });
     return true;
   }
   // The kernel cannot split its tables. The map has its nodes if it had them before, and if not, nobody looks here.
@@ -240,14 +265,14 @@ bool arena::close_extra(chunk_number c) noexcept {
 
 std::size_t arena::table_bytes() const noexcept {
   const std::size_t chunks = std::size_t{main_open()} + extra_open();
-  return reservation_.front + chunks * tables_of_chunk;
+  return reservation_.front_bytes + chunks * tables_of_chunk;
 }
 
 std::size_t arena::committed_bytes() const noexcept {
   const std::size_t main = std::size_t{main_open()} * chunk_size;
   const chunk_number tables = tables_open_.load(order::relaxed);
   const std::size_t ahead = tables > main_open() ? (tables - main_open()) * tables_of_chunk : 0;
-  const std::size_t summaries = address(chunks_) - address(summaries_);
+  const std::size_t summaries = address(words_) - address(summaries_);
   return (main < bytes_ ? main : bytes_) + std::size_t{extra_open()} * chunk_size + table_bytes() + summaries +
          ahead;
 }

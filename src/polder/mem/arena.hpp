@@ -4,18 +4,19 @@
 //   paper      Aigner et al., OOPSLA 2015, sec. 3.2: one arena of 32 TB, spans handed out by moving a frontier
 //   progress   lock-free: whoever needs room opens it; two threads may open the same chunk, which is harmless
 //   in malloc  yes
-//   deviation  reserved without access and committed chunk by chunk; a ladder of sizes where the system refuses 32 TiB;
-//              further chunks, mapped one at a time and found by a radix map, where the arena is used up; a chunk can
-//              be of a site, and its pages then come from that node as long as it has any
+//   deviation  of eight times the machine's memory, 32 TiB at most; reserved without access and committed chunk by chunk; a ladder
+//              of sizes where the system refuses that; further chunks, mapped one at a time and found by a radix map, where
+//              the arena is used up; a chunk can be of a site, and its pages then come from that node as long as it has any
 //
 // One reservation holds everything, tables first:
 //
-//     ┌──────────┬───────────┬───────────────┬─────────────┬─────────────┬────────────────────────────────┐
-//     │ the heap │ summaries │ chunk records │ words, 4 B  │ spans, 64 B │ grains of the main arena …     │
-//     │  itself  │  a bit …  │  64 B a chunk │   a grain   │   a grain   │                                │
-//     └──────────┴───────────┴───────────────┴─────────────┴─────────────┴────────────────────────────────┘
+//     ┌─────────────────┬──────────┬───────────┬─────────────┬─────────────┬────────────────────────────────┐
+//     │ … chunk records │ the heap │ summaries │ words, 4 B  │ spans, 64 B │ grains of the main arena …     │
+//     │   64 B a chunk  │  itself  │  a bit …  │   a grain   │   a grain   │                                │
+//     └─────────────────┴──────────┴───────────┴─────────────┴─────────────┴────────────────────────────────┘
 //
-// The first three are small, or begin small, and lie in one mapping and mostly one page of the system's tables: a fork copies both.
+// Records are numbered downwards from the heap itself. So what is touched first of the first four lies in one mapping, and one page
+// of the system's tables tells of it: a fork copies both.
 //
 // Chunks are numbered through: first those of the main arena, opened in order, then the extra ones. A table's entry
 // may be touched once its chunk is open.
@@ -86,7 +87,8 @@ class arena {
   struct reservation {
     std::byte* start = nullptr;
     std::size_t bytes = 0;
-    std::size_t front = 0;
+    std::byte* front = nullptr;
+    std::size_t front_bytes = 0;
     std::size_t arena_bytes = 0;
     chunk_number chunks = 0;  // room in the tables, extra chunks included
     std::size_t page = 0;
@@ -105,7 +107,7 @@ class arena {
   const reservation& whole() const { return reservation_; }
   atomic<std::uint32_t>* words() const { return words_; }
   span* spans() const { return spans_; }
-  mem::chunk& chunk(chunk_number c) const { return chunks_[c]; }
+  mem::chunk& chunk(chunk_number c) const { return records_end_[-std::ptrdiff_t{c} - 1]; }
   atomic<std::uint64_t>& summary(chunk_number c) const { return summaries_[c / 64]; }
 
   // Chunks in use: [0, main_open()) of the main arena and [main_chunks(), main_chunks() + extra_open()).
@@ -115,13 +117,13 @@ class arena {
 
   // An extra chunk's tables may be touched before its grains are there.
   bool ready(chunk_number c) const {
-    return c < main_chunks_ || chunks_[c].base.load(order::acquire) != nullptr;  // sync: chunk-base
+    return c < main_chunks_ || chunk(c).base.load(order::acquire) != nullptr;  // sync: chunk-base
   }
 
   std::byte* address_of(grain g) const {
     const chunk_number c = chunk_of(g);
     if (c < main_chunks_) return base_ + (std::size_t{g} << grain_shift);
-    return chunks_[c].base.load(order::relaxed) + (std::size_t{position_in_chunk(g)} << grain_shift);
+    return chunk(c).base.load(order::relaxed) + (std::size_t{position_in_chunk(g)} << grain_shift);
   }
 
   // The grain that holds p, 0 if none does (grain 0 is never handed out).
@@ -175,7 +177,7 @@ class arena {
   std::size_t bytes_;
   std::size_t page_;
   chunk_number main_chunks_;
-  mem::chunk* chunks_;
+  mem::chunk* records_end_;           // record 0 is the last before it
   atomic<std::uint64_t>* summaries_;  // a bit a chunk: it may have free dirty grains
   atomic<std::uint32_t>* words_;
   span* spans_;

@@ -33,7 +33,8 @@ struct world {
   polder::mem::budget all;
   arena it{{.start = tables,
             .bytes = sizeof tables,
-            .front = page,
+            .front = tables + chunks * page,
+            .front_bytes = page,
             .arena_bytes = main_grains * grain_size,
             .chunks = chunks,
             .page = page},

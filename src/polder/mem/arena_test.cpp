@@ -5,6 +5,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstring>
 #include <thread>
@@ -48,7 +50,7 @@ TEST(arena, is_as_large_as_was_asked_for_and_begins_at_a_grain) {
     EXPECT_EQ((bytes + chunk_size - 1) / chunk_size, a.it.main_chunks());
     EXPECT_EQ(0u, a.it.main_open());
     EXPECT_EQ(0u, a.it.extra_open());
-    EXPECT_GE(a.it.base(), a.reserved.start + a.reserved.front);
+    EXPECT_GE(a.it.base(), a.reserved.front + a.reserved.front_bytes);
     EXPECT_LE(a.it.base() + a.it.bytes(), a.reserved.start + a.reserved.bytes);
   }
   fresh_arena rounded(chunk_size + 1);
@@ -94,8 +96,8 @@ TEST(arena, commits_the_tables_of_many_chunks_with_those_of_the_first) {
   ASSERT_EQ(1u, a.it.main_open());
   EXPECT_TRUE(writable(&a.it.spans()[together - 1]));
   EXPECT_FALSE(writable(&a.it.spans()[together]));
-  const std::size_t summaries = address(&a.it.chunk(0)) - address(&a.it.summary(0));
-  EXPECT_TRUE(writable(reinterpret_cast<std::byte*>(&a.it.chunk(0)) - 1));
+  const std::size_t summaries = address(a.it.words()) - address(&a.it.summary(0));
+  EXPECT_TRUE(writable(reinterpret_cast<std::byte*>(a.it.words()) - 1));
   const std::size_t ahead = a.it.committed_bytes() - chunk_size - a.it.table_bytes() - summaries;
   EXPECT_GE(ahead, (together - grains_per_chunk) * (sizeof(span) + sizeof(std::uint32_t)));
   while (a.it.main_open() < 100) ASSERT_TRUE(a.it.open_more(1));
@@ -161,13 +163,28 @@ TEST(arena, threads_that_open_at_once_leave_no_gap_and_no_double) {
   }
 }
 
-TEST(arena, the_ladder_begins_at_32_TiB_where_nothing_limits_it) {
+TEST(arena, the_ladder_begins_at_eight_times_the_memory_where_nothing_limits_it) {
   if (os::address_space_limit() != SIZE_MAX) GTEST_SKIP() << "something limits it here";
   const arena::reservation r = arena::reserve(fresh_arena::front, 0, os::page_size());
   ASSERT_NE(nullptr, r.start);
-  std::size_t rung = 32 * TiB;
+  std::size_t rung = std::clamp(std::bit_ceil(8 * os::physical_memory()), 64 * GiB, 32 * TiB);
   while (rung > r.arena_bytes) rung = align_down(rung / 4, grain_size);
   EXPECT_EQ(rung, r.arena_bytes);
+  arena::abandon(r);
+}
+
+// A fork copies each page of the system's tables, and one tells of 2 MiB: what every heap touches there lies on three.
+TEST(arena, what_is_touched_first_lies_together) {
+  const arena::reservation r = arena::reserve(fresh_arena::front, 0, os::page_size());
+  ASSERT_NE(nullptr, r.start);
+  budget b;
+  arena a(r, r.front, b);
+  ASSERT_TRUE(a.open_more(1));
+  const auto told_by = [](const void* p) { return address(p) / (2 * MiB); };
+  EXPECT_EQ(told_by(r.front), told_by(&a.chunk(0)));
+  EXPECT_EQ(told_by(r.front), told_by(&a.chunk(999)));
+  EXPECT_EQ(told_by(r.front), told_by(&a.summary(0)));
+  EXPECT_EQ(told_by(r.front), told_by(&a.words()[0]));
   arena::abandon(r);
 }
 
@@ -183,7 +200,7 @@ TEST(arena, the_ladder_under_a_limit) {
                 if (!r.start) return 2;
                 if (r.arena_bytes > limit / 4 || r.bytes > room) return 3;
                 budget b;
-                arena a(r, r.start, b);
+                arena a(r, r.front, b);
                 while (a.main_open() < a.main_chunks())
                   if (!a.open_more(1)) return 4;
                 *(a.base() + a.bytes() - 1) = std::byte{1};
@@ -236,7 +253,8 @@ TEST(arena, with_larger_pages_everything_is_made_of_whole_ones) {
                 if (!os::die_of_bits(SYS_mprotect, page - 1) || !os::die_of_bits(SYS_madvise, page - 1)) return 1;
                 fresh_arena a(bytes, 2, page);
                 if (!a.reserved.start || !is_aligned(address(a.reserved.start), page)) return 2;
-                if (!is_aligned(a.reserved.bytes, page) || !is_aligned(a.reserved.front, page)) return 3;
+                if (!is_aligned(a.reserved.bytes, page) || !is_aligned(a.reserved.front_bytes, page)) return 3;
+                if (!is_aligned(address(a.reserved.front), page)) return 3;
                 grain_pool pool(a.it);
                 chunk_number hint = 0, from = 0;
                 std::vector<grain> held;

@@ -12,12 +12,12 @@ struct fresh_arena {
 
   // `bytes` of grains, and room for `extra` chunks beyond.
   explicit fresh_arena(std::size_t bytes, chunk_number extra = 0, std::size_t page = os::page_size())
-      : reserved(limited(arena::reserve(front, bytes, page), extra)), it(reserved, reserved.start, committed) {}
+      : reserved(limited(arena::reserve(front, bytes, page), extra)), it(reserved, reserved.front, committed) {}
   ~fresh_arena() { arena::abandon(reserved); }
   fresh_arena(const fresh_arena&) = delete;
   fresh_arena& operator=(const fresh_arena&) = delete;
 
-  std::byte* directory() const { return reserved.start + radix_map::root_bytes; }
+  std::byte* directory() const { return reserved.front + radix_map::root_bytes; }
 
   budget committed;
   const arena::reservation reserved;

@@ -65,7 +65,7 @@ struct pooled : fresh_arena {
     return said.taken == are.taken && said.dirty == are.dirty && held() == (are.taken + are.dirty) * grain_size;
   }
   // Of the system's memory, beside the tables.
-  std::size_t held() const { return committed.used() - (it.table_bytes() - it.whole().front); }
+  std::size_t held() const { return committed.used() - (it.table_bytes() - it.whole().front_bytes); }
   // From now on so many grains may be held, those that are among them.
   void allow(std::size_t grains) { committed.set_limit(committed.used() - held() + grains * grain_size); }
   void aim_at(std::size_t grains) { committed.set_target(committed.used() - held() + grains * grain_size); }

@@ -81,6 +81,9 @@ bool keep_in_core_dumps(void* p, std::size_t bytes, bool wanted) noexcept;
 // What /proc/PID/maps and debuggers call the range: [anon:NAME]. False: the kernel has no such names, or not for these pages.
 bool name(void* p, std::size_t bytes, const char* what) noexcept;
 
+// Bytes of memory that the machine has, whoever uses them. 0: the system does not say.
+std::size_t physical_memory() noexcept;
+
 // RLIMIT_AS in bytes, SIZE_MAX when there is none.
 std::size_t address_space_limit() noexcept;
 

@@ -278,6 +278,12 @@ TEST_F(pages, populate_does_not_open_reserved_memory) {
   EXPECT_TRUE(unmap(p, page));
 }
 
+TEST_F(pages, the_machine_has_as_much_memory_as_the_C_library_says) {
+  errno = 77;
+  EXPECT_EQ(std::size_t(::sysconf(_SC_PHYS_PAGES)) * page_size(), physical_memory());
+  EXPECT_EQ(77, errno);
+}
+
 TEST_F(pages, the_address_space_limit_is_the_processs) {
   rlimit now;
   ASSERT_EQ(0, ::getrlimit(RLIMIT_AS, &now));

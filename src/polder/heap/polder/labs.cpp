@@ -26,7 +26,7 @@ core* core::create(const options& o) noexcept {
   const std::size_t page = o.page_size > system_page ? o.page_size : system_page;
   const mem::arena::reservation r = mem::arena::reserve(front::bytes, o.arena_size, page);
   if (!r.start) return nullptr;
-  return new (r.start) core(r, o);
+  return new (r.front) core(r, o);
 }
 
 // Where small pages are larger, a huge one is 32 MiB or more, which no block fills. And who wants memory back at once wants no
@@ -45,12 +45,12 @@ core::core(const mem::arena::reservation& r, const options& o) noexcept
       asks_for_huge_pages_(wants_huge_pages(r, o)),
       has_huge_pages_(true),
       cgroup_limit_(o.cgroup ? os::cgroup_memory_limit() : os::no_limit),
-      budget_(r.front),
-      arena_(r, r.start + front::map_at, budget_),
+      budget_(r.front_bytes),
+      arena_(r, r.front + front::map_at, budget_),
       grains_(arena_, asks_for_huge_pages_),
-      huge_(arena_.map(), r.page, r.start + front::huge_at, budget_, asks_for_huge_pages_),
+      huge_(arena_.map(), r.page, r.front + front::huge_at, budget_, asks_for_huge_pages_),
       none_{},
-      lab_blocks_(reinterpret_cast<atomic<lab*>*>(r.start + front::labs_at)) {
+      lab_blocks_(reinterpret_cast<atomic<lab*>*>(r.front + front::labs_at)) {
   options_.arena_size = r.arena_bytes;
   options_.page_size = r.page;
   if (o.hardened && o.guard_rate != 0) guarded_.start(r.page, secret_);

@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -138,6 +139,12 @@ std::size_t limit_of(Resource which) {
 }
 
 }  // namespace
+
+std::size_t physical_memory() noexcept {
+  const errno_keeper keep;
+  struct sysinfo s;
+  return ::sysinfo(&s) == 0 ? std::size_t{s.totalram} * s.mem_unit : 0;
+}
 
 std::size_t address_space_limit() noexcept { return limit_of(RLIMIT_AS); }
 
