@@ -132,6 +132,7 @@ void core::note_asked(const void* p, std::size_t n) noexcept {
 }
 
 void* core::reallocate(lab& l, void* p, std::size_t n) noexcept {
+  meet_container(n);
   mem::heap_profile* const profile = profile_.load(order::acquire);  // sync: installed
   if (void* const same = profile ? resize_sampled(*profile, p, n) : try_in_place(p, n)) return same;
   const std::size_t had = usable_size(p);
