@@ -121,7 +121,10 @@ BREAKS = [
     ("polder/sync/index_stack.hpp", "pop does not count", "head(next, now.tag() + 1)", "head(next, now.tag())"),
     ("polder/sync/index_stack.hpp", "take_all does not count", "head(none, now.tag() + 1)", "head(none, now.tag())"),
     ("polder/sync/run_bitmap.hpp", "try_take_at overwrites", "while ((now & run) == 0) {", "while (true) {"),
-    ("polder/sync/lab_state.hpp", "runs before it is made", "word(lab_state::running, thread), order::acq_rel,", "word(lab_state::running, thread), order::acquire,"),
+    ("polder/sync/lab_state.hpp", "has what is reserved", "std::uint32_t none = word(lab_state::idle);", "std::uint32_t none = word(lab_state::idle, number());"),
+    ("polder/sync/lab_state.hpp", "a late announcement stays", "    active_.store(0, order::relaxed);  // a former", "    // a former"),
+    ("polder/sync/lab_state.hpp", "opens what it has not claimed", "if (step(lab_state::shut, lab_state::claimed, order::acquire)) {", "if (state() == lab_state::shut) {"),
+    ("polder/sync/lab_state.hpp", "left open", "    close();\n    for (;;) {", "    for (;;) {"),
     ("polder/sync/lab_state.hpp", "no heavy fence", "const bool fenced = heavy_fence();", "const bool fenced = true;"),
     ("polder/sync/lab_state.hpp", "no light fence", "    signal_fence();", "    "),
     ("polder/sync/lab_state.hpp", "claims without a look at active", "fenced && active_", "fenced || active_"),
@@ -129,13 +132,6 @@ BREAKS = [
     ("polder/sync/lab_state.hpp", "limit not closed", "    limit_.store(0, order::relaxed);\n", ""),
     ("polder/sync/lab_state.hpp", "leaver does not look again", "if (!pending() || !try_drain()) return;", "return;"),
     ("polder/sync/lab_state.hpp", "poster does not look", "    if (!try_drain()) return;\n    drain();\n    settle(pending, drain);", "    (void)drain, (void)pending;"),
-    ("polder/sync/lab_state.hpp", "claim ends before it is opened",
-     "    open();  // before the CAS: after it, the next claimer may have closed it\n    return step(lab_state::claimed, lab_state::running, order::release, order::acquire);",
-     "    const bool mine = step(lab_state::claimed, lab_state::running, order::release, order::acquire);\n    open();\n    return mine;"),
-    ("polder/sync/lab_state.hpp", "inherits a closed one", "    open();  // for the next owner\n", ""),
-    ("polder/sync/lab_state.hpp", "gives way before it is out",
-     "    exit();  // before the CAS: after it, `active` belongs to the LAB's next owner\n    return step(lab_state::claimed, lab_state::abandoned, order::release,\n                order::acquire);",
-     "    const bool gone = step(lab_state::claimed, lab_state::abandoned, order::release, order::acquire);\n    exit();\n    return gone;"),
 ]
 
 BREAKS += [
@@ -514,6 +510,8 @@ OPENERS = "survives, and may: an opener commits what it opens itself, and reads 
 EPOCH, GATE = "polder/smr/epoch/epoch_clock.hpp", "polder/smr/seat_gate.hpp"
 RING = "polder/smr/epoch/token_ring.hpp"
 EARLIER_LOADS = "keeps the loads of who empties a slot before the stores of who takes it next: the checker does no load later than it stands"
+FENCE_ACQUIRES = "survives, and may: the heavy fence that follows is an acquire fence; the order is there for the reader"
+
 SURVIVES = {
     ("polder/mem/sampled_blocks.hpp", "for_each, order 2: acquire -> relaxed"): EARLIER_LOADS,
     ("polder/mem/sampled_blocks.hpp", "for_each, order 4: release -> relaxed"): EARLIER_LOADS,
@@ -675,8 +673,10 @@ SURVIVES = {
     (HELPED, "settle, order 3: seq_cst -> relaxed"): HALVES,
     (RING_OF_TURNS, "insert, order 1: acquire -> relaxed"): MADE_ANEW,
     (RING_OF_TURNS, "remove, order 2: release -> relaxed"): MADE_ANEW,
-    ("polder/sync/lab_state.hpp", "try_claim, order 1: acquire -> relaxed"):
-        "survives, and may: the heavy fence that follows is an acquire fence; the order is there for the reader",
+    ("polder/sync/lab_state.hpp", "try_claim, order 1: acquire -> relaxed"): FENCE_ACQUIRES,
+    ("polder/sync/lab_state.hpp", "try_claim, order 2: acquire -> relaxed"): FENCE_ACQUIRES,
+    ("polder/sync/lab_state.hpp", "come_in, order 2: release -> relaxed"):
+        "the model's stores to one word are in the order in which they happen; else a claimer's closing could come before this opening",
 }
 
 ORDER = re.compile(r"order::(acquire|release|acq_rel|seq_cst)")

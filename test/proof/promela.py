@@ -24,11 +24,15 @@ SKIPPED = 77
 # (what is broken, text, replacement)
 MUTANTS = [
     ("no membarrier", "        membarrier();\n", ""),
-    ("the gate is closed after the fence", "        store(CLOSED, 1);\n        membarrier();\n", "        membarrier();\n        store(CLOSED, 1);\n"),
+    ("the gate is closed after the fence", "        store(OPEN, 0);\n        membarrier();\n", "        membarrier();\n        store(OPEN, 0);\n"),
     ("out before the last use", "           begin_use();\n           end_use();\n           store(ACTIVE, 0);\n",
      "           store(ACTIVE, 0);\n           begin_use();\n           end_use();\n"),
-    ("looks at the gate before it is announced", "        store(ACTIVE, 1);\n        open = !memory[CLOSED];\n",
-     "        open = !memory[CLOSED];\n        store(ACTIVE, 1);\n"),
+    ("looks at the gate before it is announced", "        store(ACTIVE, 1);\n        open = memory[OPEN];\n",
+     "        open = memory[OPEN];\n        store(ACTIVE, 1);\n"),
+    ("opens what it has not claimed", "           step(SHUT, CLAIMED, open);\n", "           open = (memory[STATE] == SHUT);\n"),
+    ("opens, and gives back first", "              store(OPEN, 1);\n              step(CLAIMED, RUNNING, done)\n",
+     "              step(CLAIMED, RUNNING, done);\n              store(OPEN, 1)\n"),
+    ("leaves it open", "        store(OPEN, 0);\n        step(RUNNING, IDLE, done);\n", "        step(RUNNING, IDLE, done);\n"),
     ("claims without a look at active", "out = (memory[ACTIVE] == 0);", "out = 1;"),
     ("settles without a look", "  store(STATE, IDLE);\n  recheck(done)\n", "  store(STATE, IDLE)\n"),
     ("looks without a fence", "  :: fence();\n     if\n     :: memory[WAITING] == 0", "  :: if\n     :: memory[WAITING] == 0"),

@@ -15,7 +15,7 @@ GRAIN = 1 << 16  # mem/geometry.hpp
 GRAINS_A_CHUNK = 64
 LARGE, METADATA, CLASS_MASK, OWNER_SHIFT = 126, 125, 0x7F, 10  # mem/word.hpp
 CLASSES_END = 121
-STATE_MASK, RUNNING, CLAIMED = 7, 1, 2  # sync/lab_state.hpp
+STATE_MASK, OWNED = 7, (2, 3, 4)  # sync/lab_state.hpp
 RECORDS_A_TABLE = 1024  # mem/huge_blocks.hpp
 
 
@@ -215,7 +215,7 @@ class Heap:
         for number in range(1, found["labs"] + 1):
             lab = self.lab(number)
             word = int(loaded(lab["door"]["state_"]))
-            found["threads"] += word & STATE_MASK in (RUNNING, CLAIMED)
+            found["threads"] += word & STATE_MASK in OWNED
             for figure in ("refills", "posts"):
                 found[figure] += int(lab[figure])
             for cls in classes:

@@ -77,7 +77,7 @@ struct heap {
   lab labs[Labs];
 
   heap() {
-    for (unsigned l = 0; l != Labs; ++l) labs[l].door.open_with(limit, l);
+    for (unsigned l = 0; l != Labs; ++l) labs[l].door.make(limit, l);
     for (std::uint32_t s = 1; s <= spans; ++s) {
       for (block& b : table[s].blocks) {
         b.span = s;
@@ -234,7 +234,7 @@ struct heap {
   // False: the LAB has been claimed, and given up.
   bool inside(unsigned& self) {
     while (self != nobody) {
-      if (labs[self].door.enter(1)) return true;
+      if (labs[self].door.come_in()) return true;
       if (labs[self].door.give_way()) self = nobody;
     }
     return false;

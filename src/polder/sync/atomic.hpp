@@ -101,6 +101,12 @@ template <class T>
   return __atomic_compare_exchange_n(&word, &expected, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
+// Puts `desired` there, and returns what was there.
+template <class T>
+[[gnu::always_inline]] inline T exchange_own(T& word, T desired) noexcept {
+  return __atomic_exchange_n(&word, desired, __ATOMIC_RELAXED);
+}
+
 template <class T>
 class plain {
  public:

@@ -14,7 +14,7 @@
  *
  * Checked, whatever the scheduler does:
  *   one user                 the private datum has one user at a time, and no store to it by a former user is still on its way
- *   no block is forgotten    when all are through, every block posted has been drained, once; the LAB is idle and open
+ *   no block is forgotten    when all are through, every block posted has been drained, once; the LAB is idle and closed
  *   nobody waits             no statement blocks, but for a store while the buffer is full; and no infinite execution exists,
  *                            not even one in which a single thread runs for ever: so each of them is through after so many
  *                            steps of its own, wherever the others stand
@@ -34,7 +34,7 @@
 
 /* Words of memory. */
 #define ACTIVE 0
-#define CLOSED 1 /* 1: limit_ and key_ admit nothing */
+#define OPEN 1 /* 0: limit_ and key_ admit nothing */
 #define STATE 2
 #define DATA 3
 #define WAITING 4 /* blocks in the inbox: its head, by RMW alone */
@@ -45,8 +45,9 @@
 #define CLAIMED 2
 #define ABANDONED 3
 #define DRAINING 4
+#define SHUT 5
 
-byte memory[5]; /* at first as of a LAB that is made and has no thread: idle, open */
+byte memory[5]; /* at first as of a LAB that is made and has no thread: idle, closed */
 chan buffer[THREADS] = [4] of { byte, byte };
 
 /* What the checks are about; no thread looks at it. */
@@ -146,13 +147,24 @@ active proctype owner() {
   do
   :: visits < VISITS ->
      visits++;
-     step(IDLE, RUNNING, done);
+     step(IDLE, SHUT, done);
      operations = 0;
      do
      :: !done -> break /* another's, or given away */
      :: done && operations < OPERATIONS ->
         store(ACTIVE, 1);
-        open = !memory[CLOSED];
+        open = memory[OPEN];
+        if
+        :: open -> skip
+        :: else -> /* come_in */
+           step(SHUT, CLAIMED, open);
+           if
+           :: open ->
+              store(OPEN, 1);
+              step(CLAIMED, RUNNING, done)
+           :: else -> skip
+           fi
+        fi;
         if
         :: open ->
            begin_use();
@@ -165,7 +177,12 @@ active proctype owner() {
            done = !done
         fi
      :: done && operations == OPERATIONS -> /* leave */
+        store(OPEN, 0);
         step(RUNNING, IDLE, done);
+        if
+        :: done -> skip
+        :: else -> step(SHUT, IDLE, done)
+        fi;
         if
         :: done -> recheck(done); done = 0
         :: else -> step(CLAIMED, ABANDONED, done); done = !done
@@ -185,16 +202,19 @@ active proctype claimer() {
      raids++;
      step(RUNNING, CLAIMED, done);
      if
+     :: done -> skip
+     :: else -> step(SHUT, CLAIMED, done)
+     fi;
+     if
      :: done ->
-        store(CLOSED, 1);
+        store(OPEN, 0);
         membarrier();
         out = (memory[ACTIVE] == 0);
         if
         :: out -> drain() /* held */
         :: else -> skip
         fi;
-        store(CLOSED, 0);
-        step(CLAIMED, RUNNING, done); /* end_claim */
+        step(CLAIMED, SHUT, done); /* end_claim */
         if
         :: !done -> /* inherited */
            drain();
@@ -266,7 +286,7 @@ end:
 active proctype judge() {
   d_step {
     through == THREADS && len(buffer[0]) + len(buffer[1]) + len(buffer[2]) + len(buffer[3]) == 0;
-    assert(memory[STATE] == IDLE && memory[CLOSED] == 0 && memory[ACTIVE] == 0);
+    assert(memory[STATE] == IDLE && memory[OPEN] == 0 && memory[ACTIVE] == 0);
     assert(memory[WAITING] == 0 && drained == posted && users == 0)
   }
 }

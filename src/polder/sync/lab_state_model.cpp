@@ -1,5 +1,5 @@
 // gate under the model checker: private data have one user at a time, every block posted is drained exactly once by the
-// time all threads have stopped, and the LAB is left idle and open.
+// time all threads have stopped, and the LAB is left idle and closed.
 #include <polder/sync/inbox.hpp>
 #include <polder/sync/lab_state.hpp>
 
@@ -36,10 +36,10 @@ struct lab {
   struct unmade {};
   explicit lab(unmade) {}
 
-  // As others may find it already, though not before it runs.
+  // As others may find it already, though not before it is idle.
   void make() {
     touch();
-    door.open_with(limit, key);
+    door.make(limit, key);
   }
 
   void touch() { data.set(data.get() + 1); }
@@ -74,17 +74,24 @@ struct lab {
 
   enum class operation { allocate, free, collect };
 
+  // One attempt at an operation, by who believes that the LAB is its own. False: it is claimed, or another's.
+  bool attempt(operation what) {
+    bool inside = what == operation::free ? door.enter_with([] { return key; })
+                                          : door.enter(what == operation::allocate ? 1 : limit);
+    inside = inside || door.is_open();  // the slow path is inside, too
+    if (!inside) {
+      door.exit();
+      if (!door.come_in()) return false;
+    }
+    what == operation::collect ? drain() : touch_for_a_while();
+    door.exit();
+    return true;
+  }
+
   // One operation of the owner. False: the LAB has been given up.
   bool operate(operation what) {
     for (;;) {
-      bool inside =
-          what == operation::free ? door.enter_with(key) : door.enter(what == operation::allocate ? 1 : limit);
-      inside = inside || door.is_open();  // the slow path is inside, too
-      if (inside) {
-        what == operation::collect ? drain() : touch_for_a_while();
-        door.exit();
-        return true;
-      }
+      if (attempt(what)) return true;
       if (door.give_way()) return false;
     }
   }
@@ -115,11 +122,18 @@ struct lab {
 
   // The same by who looks at every LAB that there is, so that it may be one that is being made.
   void adopt_if_left() {
-    if (door.state() == lab_state::idle && door.is_open()) adopt();
+    if (door.state() == lab_state::idle) adopt();
   }
 
-  void work(std::initializer_list<operation> operations) {
-    if (!door.try_acquire()) return;
+  // Whoever it was reserved for has ended, as the kernel says.
+  void lift_if_ended() {
+    const std::uint32_t former = door.reserved_for();
+    if (former != gate::unnumbered && ended.load(order::acquire) != 0) door.lift(former);
+  }
+
+  void work(std::initializer_list<operation> operations, std::uint32_t self = gate::unnumbered) {
+    if (!door.try_acquire(self)) return;
+    POLDER_MODEL_CHECK(!door.active());
     for (operation o : operations) {
       if (!operate(o)) return;
     }
@@ -136,7 +150,7 @@ struct one_lab {
     for (block& b : blocks) POLDER_MODEL_CHECK(b.drained.get() == 1);
     POLDER_MODEL_CHECK(l.door.state() == lab_state::idle);
     POLDER_MODEL_CHECK(!l.door.active());
-    POLDER_MODEL_CHECK(l.door.is_open());
+    POLDER_MODEL_CHECK(!l.door.is_open());
     POLDER_MODEL_CHECK(l.in.empty());
   }
 };
@@ -210,7 +224,7 @@ struct lab_being_made {
 
   void settled() {
     POLDER_MODEL_CHECK(l.door.state() == lab_state::idle);
-    POLDER_MODEL_CHECK(l.door.is_open());
+    POLDER_MODEL_CHECK(!l.door.is_open());
   }
 };
 
@@ -283,6 +297,33 @@ struct owner_ends : rl::test_suite<owner_ends, 3>, one_lab<1> {
   }
 };
 
+// The owner has looked for its LAB and is about to enter when a signal handler interrupts it, which works there, or gives it
+// away; then it goes on. Meanwhile others want it: it is theirs when that thread has ended, not before.
+struct interrupted_owner : rl::test_suite<interrupted_owner, 3>, one_lab<1> {
+  void before() { POLDER_MODEL_CHECK(l.door.try_acquire(7)); }
+  void thread(unsigned self) {
+    if (self == 0) {
+      const bool kept = l.operate(op::allocate);                     // the handler
+      static_cast<void>(l.attempt(kept ? op::free : op::allocate));  // what it interrupted
+      l.ended.store(1, order::release);
+    } else if (self == 1) {
+      l.raid();
+      l.work({op::allocate}, 8);
+    } else {
+      l.raid();
+      l.lift_if_ended();
+      l.work({op::free}, 9);
+    }
+  }
+  void after() {
+    l.raid(true);
+    l.lift_if_ended();
+    l.work({op::allocate});
+    l.post(blocks[0]);
+    settled();
+  }
+};
+
 // Everything at once: the owner who finds itself claimed goes away, the claimer inherits, the poster posts.
 struct owner_claimer_poster : rl::test_suite<owner_claimer_poster, 3>, one_lab<2> {
   void before() { POLDER_MODEL_CHECK(l.door.try_acquire()); }
@@ -336,6 +377,12 @@ int main() {
     ok &= passes<owner_ends>(
         {.title = "gate: owner ends", .how = search::bounded, .floor = 10'000, .switches = 3, .world = world});
     ok &= passes<owner_ends>({.title = "gate: owner ends", .executions = 30'000, .world = world});
+    ok &= passes<interrupted_owner>({.title = "gate: interrupted owner",
+                                     .how = search::bounded,
+                                     .floor = 10'000,
+                                     .switches = 3,
+                                     .world = world});
+    ok &= passes<interrupted_owner>({.title = "gate: interrupted owner", .executions = 30'000, .world = world});
     ok &= passes<owner_claimer_poster>({.title = "gate: owner, claimer, poster",
                                         .how = search::bounded,
                                         .floor = 5'000,

@@ -9,12 +9,13 @@ namespace polder {
 namespace {
 
 using s = lab_state;
-constexpr s all[] = {s::idle, s::running, s::claimed, s::abandoned, s::draining};
+constexpr s all[] = {s::unmade, s::idle, s::shut, s::running, s::claimed, s::abandoned, s::draining};
 constexpr std::uint32_t key = 5;
 
 const std::set<std::pair<s, s>> drawn = {
-    {s::idle, s::running},    {s::idle, s::draining},     {s::running, s::idle},   {s::running, s::claimed},
-    {s::claimed, s::running}, {s::claimed, s::abandoned}, {s::abandoned, s::idle}, {s::draining, s::idle},
+    {s::unmade, s::idle},     {s::idle, s::shut},         {s::idle, s::draining},   {s::shut, s::idle},
+    {s::shut, s::claimed},    {s::running, s::idle},      {s::running, s::claimed}, {s::claimed, s::shut},
+    {s::claimed, s::running}, {s::claimed, s::abandoned}, {s::abandoned, s::idle},  {s::draining, s::idle},
 };
 
 TEST(lab_state, has_exactly_the_arrows_of_its_drawing) {
@@ -30,7 +31,7 @@ struct a_gate : testing::Test {
   int barriers = 0;  // heavy fences
   bool allowed = true;
 
-  a_gate() { door.open_with(1000, key); }
+  a_gate() { door.make(1000, key); }
   auto pending() {
     return [this] { return posts != 0; };
   }
@@ -41,19 +42,49 @@ struct a_gate : testing::Test {
     return [this] { return ++barriers, allowed; };
   }
   claim raid() { return door.try_claim(barrier()); }
+  bool enter_with(std::uint32_t k) {
+    return door.enter_with([k] { return k; });
+  }
+  // A first operation.
+  void open() {
+    ASSERT_TRUE(door.come_in());
+    door.exit();
+  }
 };
 
-TEST_F(a_gate, zeroed_is_idle_and_closed) {
+TEST_F(a_gate, zeroed_is_unmade_and_closed) {
   constinit static gate fresh;
   EXPECT_EQ(32u, sizeof fresh);
-  EXPECT_EQ(s::idle, fresh.state());
+  EXPECT_EQ(s::unmade, fresh.state());
+  EXPECT_FALSE(fresh.try_acquire());
+  EXPECT_FALSE(fresh.try_drain());
   EXPECT_FALSE(fresh.is_open());
   EXPECT_FALSE(fresh.enter(0));
   fresh.exit();
 }
 
+TEST_F(a_gate, is_closed_until_its_owner_opens_it) {
+  EXPECT_FALSE(door.is_open());
+  ASSERT_TRUE(door.try_acquire());
+  EXPECT_EQ(s::shut, door.state());
+  EXPECT_FALSE(door.enter(0));
+  EXPECT_FALSE(door.is_open());
+  door.exit();
+  EXPECT_TRUE(door.come_in());
+  EXPECT_TRUE(door.active());
+  EXPECT_EQ(s::running, door.state());
+  door.exit();
+  EXPECT_TRUE(door.enter(0));
+  door.exit();
+  EXPECT_TRUE(door.come_in()) << "it is open";
+  door.exit();
+  EXPECT_TRUE(door.leave(pending(), drain()));
+  EXPECT_FALSE(door.is_open());
+}
+
 TEST_F(a_gate, admits_sizes_below_its_limit_and_its_key) {
   ASSERT_TRUE(door.try_acquire());
+  open();
   EXPECT_FALSE(door.active());
   EXPECT_TRUE(door.enter(999));
   EXPECT_TRUE(door.active());
@@ -62,9 +93,9 @@ TEST_F(a_gate, admits_sizes_below_its_limit_and_its_key) {
   EXPECT_FALSE(door.enter(1000));
   EXPECT_TRUE(door.is_open());
   door.exit();
-  EXPECT_TRUE(door.enter_with(key));
+  EXPECT_TRUE(enter_with(key));
   door.exit();
-  EXPECT_FALSE(door.enter_with(key + 1));
+  EXPECT_FALSE(enter_with(key + 1));
   door.exit();
 }
 
@@ -108,31 +139,39 @@ TEST_F(a_gate, what_is_posted_while_it_is_drained_is_drained_by_the_same) {
   EXPECT_EQ(s::idle, door.state());
 }
 
-TEST_F(a_gate, a_claim_closes_it_and_ends_open) {
+TEST_F(a_gate, a_claim_closes_it_and_leaves_it_shut) {
   ASSERT_TRUE(door.try_acquire());
+  open();
   ASSERT_EQ(claim::held, raid());
   EXPECT_EQ(1, barriers);
   EXPECT_EQ(s::claimed, door.state());
   EXPECT_FALSE(door.enter(1));
   EXPECT_FALSE(door.is_open());
   door.exit();
-  EXPECT_FALSE(door.enter_with(key));
+  EXPECT_FALSE(enter_with(key));
   door.exit();
   EXPECT_EQ(claim::refused, raid()) << "one claimer at a time";
+  EXPECT_FALSE(door.come_in());
+  EXPECT_FALSE(door.active());
   EXPECT_TRUE(door.end_claim());
-  EXPECT_EQ(s::running, door.state());
+  EXPECT_EQ(s::shut, door.state());
+  EXPECT_FALSE(door.enter(1)) << "its owner opens it";
+  door.exit();
+  EXPECT_EQ(claim::held, raid()) << "it need not be open";
+  EXPECT_TRUE(door.end_claim());
+  open();
   EXPECT_TRUE(door.enter(1));
   door.exit();
-  EXPECT_TRUE(door.enter_with(key));
+  EXPECT_TRUE(enter_with(key));
   door.exit();
 }
 
 TEST_F(a_gate, a_claim_is_refused_while_the_owner_is_inside) {
   ASSERT_TRUE(door.try_acquire());
-  ASSERT_TRUE(door.enter(1));
+  ASSERT_TRUE(door.come_in());
   EXPECT_EQ(claim::refused, raid());
-  EXPECT_EQ(s::running, door.state());
-  EXPECT_TRUE(door.is_open());
+  EXPECT_EQ(s::shut, door.state());
+  EXPECT_TRUE(door.active());
   door.exit();
   EXPECT_EQ(claim::held, raid());
 }
@@ -149,15 +188,14 @@ TEST_F(a_gate, a_claim_is_refused_without_a_barrier) {
   ASSERT_TRUE(door.try_acquire());
   allowed = false;
   EXPECT_EQ(claim::refused, raid());
-  EXPECT_EQ(s::running, door.state());
-  EXPECT_TRUE(door.enter(1));
-  door.exit();
+  EXPECT_EQ(s::shut, door.state());
+  open();
 }
 
 TEST_F(a_gate, an_owner_that_gives_way_leaves_it_to_the_claimer) {
-  ASSERT_TRUE(door.try_acquire());
+  ASSERT_TRUE(door.try_acquire(7));
   ASSERT_EQ(claim::held, raid());
-  ASSERT_FALSE(door.enter(1));
+  ASSERT_FALSE(door.come_in());
   EXPECT_TRUE(door.give_way());
   EXPECT_FALSE(door.active());
   EXPECT_EQ(s::abandoned, door.state());
@@ -169,8 +207,41 @@ TEST_F(a_gate, an_owner_that_gives_way_leaves_it_to_the_claimer) {
   door.settle(pending(), drain());
   EXPECT_EQ(1, drains);
   EXPECT_EQ(s::idle, door.state());
-  EXPECT_TRUE(door.try_acquire());
-  EXPECT_TRUE(door.enter(1)) << "it is open for the next owner";
+}
+
+// It may be about to enter, for a handler gave the LAB away.
+TEST_F(a_gate, one_that_was_given_away_stays_closed_until_its_owner_has_ended) {
+  ASSERT_TRUE(door.try_acquire(7));
+  open();
+  ASSERT_EQ(claim::held, raid());
+  ASSERT_FALSE(door.come_in());
+  ASSERT_TRUE(door.give_way());
+  EXPECT_FALSE(door.enter(1)) << "while it is the claimer's";
+  door.exit();
+  ASSERT_FALSE(door.end_claim());
+  door.settle(pending(), drain());
+  for (int turn = 0; turn != 2; ++turn) {
+    EXPECT_EQ(7u, door.reserved_for());
+    EXPECT_EQ(gate::unnumbered, door.owner());
+    EXPECT_FALSE(door.try_acquire());
+    EXPECT_FALSE(door.try_acquire(7)) << "not even by itself";
+    EXPECT_FALSE(door.try_acquire(8));
+    EXPECT_FALSE(door.enter(1));
+    door.exit();
+    EXPECT_FALSE(door.come_in());
+    EXPECT_EQ(claim::refused, raid());
+    ASSERT_TRUE(door.try_drain()) << "what lies there may be had";
+    EXPECT_FALSE(door.come_in());
+    posts = turn;
+    door.settle(pending(), drain());
+  }
+  door.lift(8);
+  EXPECT_FALSE(door.try_acquire(8)) << "another has ended";
+  EXPECT_FALSE(door.enter(1)) << "and now it ends";
+  door.lift(7);
+  EXPECT_TRUE(door.try_acquire(8));
+  EXPECT_FALSE(door.active()) << "it had come too late";
+  open();
 }
 
 TEST_F(a_gate, an_owner_that_leaves_while_it_is_claimed_does_the_same) {
@@ -184,11 +255,11 @@ TEST_F(a_gate, an_owner_that_leaves_while_it_is_claimed_does_the_same) {
 }
 
 TEST_F(a_gate, an_owner_that_goes_while_the_claimer_looks_is_inherited_from) {
-  ASSERT_TRUE(door.try_acquire());
-  ASSERT_TRUE(door.enter(1));
+  ASSERT_TRUE(door.try_acquire(7));
+  ASSERT_TRUE(door.come_in());
   const claim c = door.try_claim([&] {
     door.exit();
-    EXPECT_FALSE(door.enter(1));
+    EXPECT_FALSE(door.come_in());
     EXPECT_TRUE(door.give_way());
     return false;  // as if the barrier had been refused: the claimer withdraws, and finds the owner gone
   });
@@ -200,11 +271,10 @@ TEST_F(a_gate, an_owner_that_goes_while_the_claimer_looks_is_inherited_from) {
 TEST_F(a_gate, giving_way_after_the_claim_is_over_is_not_needed) {
   ASSERT_TRUE(door.try_acquire());
   ASSERT_EQ(claim::held, raid());
-  ASSERT_FALSE(door.enter(1));
+  ASSERT_FALSE(door.come_in());
   ASSERT_TRUE(door.end_claim());
   EXPECT_FALSE(door.give_way());
-  EXPECT_TRUE(door.enter(1));
-  door.exit();
+  open();
 }
 
 TEST_F(a_gate, knows_its_owner_while_it_has_one) {
@@ -220,13 +290,15 @@ TEST_F(a_gate, knows_its_owner_while_it_has_one) {
   EXPECT_EQ(gate::unnumbered, door.owner());
   EXPECT_EQ(s::idle, door.state());
   ASSERT_TRUE(door.try_acquire(7));
+  open();
   EXPECT_EQ(7u, door.owner());
+  EXPECT_EQ(gate::unnumbered, door.reserved_for());
   ASSERT_EQ(claim::held, raid());
-  ASSERT_FALSE(door.enter(1));
-  EXPECT_TRUE(door.give_way());
+  EXPECT_FALSE(door.leave(pending(), drain()));
   EXPECT_EQ(gate::unnumbered, door.owner());
   EXPECT_EQ(s::abandoned, door.state());
   door.settle(pending(), drain());
+  EXPECT_EQ(gate::unnumbered, door.reserved_for());
   ASSERT_TRUE(door.try_acquire());
   EXPECT_EQ(gate::unnumbered, door.owner());
 }
@@ -235,7 +307,7 @@ TEST_F(a_gate, says_whether_its_owner_is_outside) {
   EXPECT_FALSE(door.owner_is_outside());
   ASSERT_TRUE(door.try_acquire(7));
   EXPECT_TRUE(door.owner_is_outside());
-  ASSERT_TRUE(door.enter(1));
+  ASSERT_TRUE(door.come_in());
   EXPECT_FALSE(door.owner_is_outside());
   door.exit();
   ASSERT_EQ(claim::held, raid());
@@ -255,13 +327,13 @@ TEST_F(a_gate, a_claimer_inherits_from_an_owner_that_has_ended) {
   EXPECT_EQ(1, drains);
   EXPECT_EQ(s::idle, door.state());
   ASSERT_TRUE(door.try_acquire(8));
-  EXPECT_TRUE(door.enter(1)) << "it is open for the next owner";
+  open();
 }
 
 TEST_F(a_gate, a_claimer_inherits_from_one_that_gave_way_before_it_ended) {
   ASSERT_TRUE(door.try_acquire(7));
   ASSERT_EQ(claim::held, raid());
-  ASSERT_FALSE(door.enter(1));
+  ASSERT_FALSE(door.come_in());
   ASSERT_TRUE(door.give_way());
   door.inherit();
   EXPECT_EQ(s::abandoned, door.state());
@@ -274,31 +346,56 @@ TEST_F(a_gate, in_a_forked_child_its_owner_has_another_number) {
   EXPECT_EQ(s::idle, door.state()) << "nobody's";
   EXPECT_EQ(gate::unnumbered, door.owner());
   ASSERT_TRUE(door.try_acquire(7));
+  door.renumber_in_child(8);
+  EXPECT_EQ(s::shut, door.state());
+  EXPECT_EQ(8u, door.owner());
+  open();
   door.renumber_in_child(9);
   EXPECT_EQ(s::running, door.state());
   EXPECT_EQ(9u, door.owner());
   ASSERT_EQ(claim::held, raid());
   door.renumber_in_child(11);
   EXPECT_EQ(s::claimed, door.state()) << "its claimer is no more";
-  EXPECT_FALSE(door.enter(1));
+  EXPECT_FALSE(door.come_in());
   EXPECT_TRUE(door.give_way());
+  EXPECT_EQ(11u, door.reserved_for());
 }
 
 TEST_F(a_gate, in_a_forked_child_only_quiet_ones_are_released) {
-  EXPECT_TRUE(door.release_in_child());
+  const auto release = [](gate& g) { return g.release_in_child(gate::unnumbered, 5); };
+  EXPECT_TRUE(release(door));
+  EXPECT_EQ(gate::unnumbered, door.reserved_for());
   ASSERT_TRUE(door.try_acquire());
-  ASSERT_TRUE(door.enter(1));
-  EXPECT_FALSE(door.release_in_child()) << "its owner was inside";
+  ASSERT_TRUE(door.come_in());
+  EXPECT_FALSE(release(door)) << "its owner was inside";
   door.exit();
   ASSERT_EQ(claim::held, raid());
-  EXPECT_FALSE(door.release_in_child()) << "its claimer was inside";
+  EXPECT_FALSE(release(door)) << "its claimer was inside";
   ASSERT_TRUE(door.end_claim());
-  EXPECT_TRUE(door.release_in_child());
+  EXPECT_TRUE(release(door));
   EXPECT_EQ(s::idle, door.state());
+  ASSERT_TRUE(door.try_acquire());
+  open();
+  EXPECT_TRUE(release(door));
+  EXPECT_FALSE(door.is_open());
   ASSERT_TRUE(door.try_drain());
-  EXPECT_FALSE(door.release_in_child()) << "its drainer was inside";
+  EXPECT_FALSE(release(door)) << "its drainer was inside";
   gate unmade;
-  EXPECT_FALSE(unmade.release_in_child()) << "its maker was not done";
+  EXPECT_FALSE(release(unmade)) << "its maker was not done";
+}
+
+TEST_F(a_gate, in_a_forked_child_only_what_its_own_thread_gave_away_stays_reserved) {
+  for (const std::uint32_t giver : {7u, 8u}) {
+    gate g;
+    g.make(1000, key);
+    ASSERT_TRUE(g.try_acquire(giver));
+    ASSERT_EQ(claim::held, g.try_claim(barrier()));
+    ASSERT_TRUE(g.give_way());
+    ASSERT_FALSE(g.end_claim());
+    g.settle(pending(), drain());
+    EXPECT_TRUE(g.release_in_child(7, 9));
+    EXPECT_EQ(giver == 7 ? 9 : gate::unnumbered, g.reserved_for());
+  }
 }
 
 }  // namespace

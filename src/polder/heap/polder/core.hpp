@@ -37,7 +37,7 @@ class core {
   void abandon() noexcept { mem::arena::abandon(arena_.whole()); }
 
   // ---- LABs
-  // Running, its door open; null: no memory. `thread`: whose it is, so that it can be had by others when that has ended without
+  // Its door is shut yet; null: no memory. `thread`: whose it is, so that it can be had by others when that has ended without
   // giving it up; unnumbered: it is borrowed.
   lab* acquire_lab(std::uint32_t thread) noexcept;
   void release_lab(lab& l) noexcept;                // by its thread, outside

@@ -327,7 +327,7 @@ TEST(fork, a_child_keeps_the_lab_of_its_thread) {
     EXPECT_EQ(os::fine, os::forked([&] {
                 h.heap.after_fork_child();
                 have_it_trimmed(h);
-                if (own.door.state() != lab_state::running) return 1;
+                if (!own.door.is_unclaimed()) return 1;
                 if (own.door.owner() != os::own_thread_number()) return 2;
                 h.free(mine);
                 h.free(h.allocate(100));
@@ -355,7 +355,7 @@ TEST(fork, a_child_nobody_told_of_keeps_the_lab_of_its_thread) {
               static_cast<void>(os::register_heavy_fence());
               while (::kill(pid_t(parent), 0) == 0) ::usleep(1'000);
               have_it_trimmed(h);
-              const char verdict = own.door.state() == lab_state::running ? 'k' : 'l';
+              const char verdict = own.door.is_unclaimed() ? 'k' : 'l';
               return ::write(ends[1], &verdict, 1) == 1 ? 0 : 1;
             }));
   ::close(ends[1]);
@@ -384,7 +384,7 @@ TEST(vfork, a_lab_that_the_child_took_stays_the_threads) {
     if (&own == &test_host::nobody<lab>) GTEST_SKIP() << "vfork is a fork here";
     ASSERT_EQ(gate::unnumbered, own.door.owner());
     have_it_trimmed(h);
-    EXPECT_EQ(lab_state::running, own.door.state());
+    EXPECT_TRUE(own.door.is_unclaimed());
     h.free(h.allocate(100));
     EXPECT_EQ(&own, &h.own());
   });

@@ -93,6 +93,7 @@ struct alignas(false_sharing_range) lab {
   atomic<std::uint32_t> swept;    // nothing came since a sweep; the same
   atomic<std::uint32_t> thinned;  // `seen` and one, when all its spans were last looked at; the same
   outbox out;
+  std::uint32_t turned_away;     // operations in a row, because it was claimed: written by its thread, outside
   std::uint32_t beyond;          // allocations that the fast path did not serve
   std::uint32_t taken_back;      // blocks, out of the outbox
   mem::lab_number adopted_from;  // where it found a span to adopt last

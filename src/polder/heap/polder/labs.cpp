@@ -106,18 +106,21 @@ lab* core::make_lab(mem::site s) noexcept {
   decide_what_stays(l);
   l.swept.store(1, order::relaxed);
   l.watched = watched_.load(order::relaxed);
-  l.door.open_with(lab::direct_limit + 1, mem::word::tag(number));  // last: nobody touches a closed one
+  l.door.make(lab::direct_limit + 1, mem::word::tag(number));  // last: nobody touches one before
   return &l;
 }
 
-// A LAB without a thread, now the caller's; null: none. Those that somebody drains are put back when the search is over: who
-// stops while it drains one, or ends there, must not hide those that lie below.
+// A LAB without a thread, now the caller's; null: none. Those that somebody drains, or that are reserved, are put back when the
+// search is over: who stops while it drains one, or ends there, must not hide those that lie below.
 lab* core::pop_idle(index_stack& from, std::uint32_t thread) noexcept {
   const auto links = [this](std::uint32_t n) -> atomic<std::uint32_t>& { return lab_at(n).next_idle; };
   mem::lab_number first = 0, last = 0;
   lab* found = nullptr;
   while (const mem::lab_number n = from.pop(links)) {
     lab& l = lab_at(n);
+    // Its thread gave it away, and may be about to enter all the same until it has ended.
+    const std::uint32_t former = l.door.reserved_for();
+    if (former != gate::unnumbered && os::has_ended(process_.load(order::relaxed), former)) l.door.lift(former);
     if (l.door.try_acquire(thread)) {
       l.offered.store(0, order::relaxed);
       found = &l;
@@ -179,12 +182,13 @@ bool core::is_orphaned(const lab& l) const noexcept {
 }
 
 void core::release_lab(lab& l) noexcept {
-  if (l.door.enter(0)) {  // inside, so that no claimer comes between; if one is there, it sweeps
+  bool with_spans = true;
+  if (l.door.come_in()) {  // so that no claimer comes between; if one is there, it sweeps
     sweep(l, left::dirty);
     offer(l);
+    with_spans = l.owned_count != 0;
+    l.door.exit();
   }
-  const bool with_spans = l.owned_count != 0;
-  l.door.exit();
   chain strays;
   if (l.door.leave([&] { return !l.in.empty(); }, [&] { drain_held(l, strays); })) push_idle(l, with_spans);
   deliver(strays);
@@ -267,10 +271,10 @@ bool core::sweep_idle(lab& l) noexcept {
   return with_claimed(l, [this](lab& claimed) { sweep(claimed, left::aged); });
 }
 
-// f(l) for a LAB without a thread; false: somebody is at it, or it is being made.
+// f(l) for a LAB without a thread; false: somebody is at it.
 template <class F>
 bool core::with_left(lab& l, F f) noexcept {
-  if (l.door.state() != lab_state::idle || !l.door.is_open() || !l.door.try_drain()) return false;
+  if (l.door.state() != lab_state::idle || !l.door.try_drain()) return false;
   f(l);
   chain strays;
   settle(l, strays);
@@ -285,7 +289,7 @@ void core::tell_labs(lab& own) noexcept {
   hear(own);
   for (mem::lab_number n = 1; heavy_fences_ && n <= labs_made(); ++n) {
     lab& l = lab_at(n);
-    for (unsigned tries = 0; &l != &own && l.door.state() == lab_state::running && tries != most_tries; ++tries) {
+    for (unsigned tries = 0; &l != &own && l.door.is_unclaimed() && tries != most_tries; ++tries) {
       if (with_claimed(l, [this](lab& claimed) { hear(claimed); })) break;
       os::let_others_run();
     }
@@ -343,7 +347,8 @@ void core::thin_idle() noexcept {
 void core::after_fork_child(lab* own) noexcept {
   background_.forget();
   process_.store(os::own_process_number(), order::relaxed);
-  own->door.renumber_in_child(number_of_caller());
+  const std::uint32_t was = own->door.owner(), is = number_of_caller();
+  own->door.renumber_in_child(is);
   const auto links = [this](std::uint32_t n) -> atomic<std::uint32_t>& { return lab_at(n).next_idle; };
   static_cast<void>(os::register_heavy_fence());
   for (idle_labs& idle : idle_) {
@@ -353,7 +358,7 @@ void core::after_fork_child(lab* own) noexcept {
   for (mem::lab_number n = 1; n <= labs_made(); ++n) {
     lab& l = lab_at(n);
     // A LAB whose thread was inside is torn, and so is one that was held; what lies in it stays where it is.
-    if (&l == own || !l.door.release_in_child()) continue;
+    if (&l == own || !l.door.release_in_child(was, is)) continue;
     offer(l);
     push_idle(l, l.owned_count != 0);
   }

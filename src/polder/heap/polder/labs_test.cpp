@@ -766,8 +766,7 @@ TEST_F(idle_thread, that_begins_while_others_trim_has_its_lab_for_itself) {
     for (int k = 0; k != threads; ++k)
       crew.push_back(h.thread([&] {
         void* const p = h.allocate(size);
-        const lab_state state = h.own().door.state();
-        if (state != lab_state::running && state != lab_state::claimed) without.fetch_add(1, order::relaxed);
+        if (!h.own().door.is_owned()) without.fetch_add(1, order::relaxed);
         h.free(p);
         ended.fetch_add(1, order::relaxed);
       }));
@@ -853,7 +852,7 @@ TEST_F(killed_thread, is_noticed_by_decay_though_it_was_swept_before) {
     // A third one sweeps it.
     h.in_a_thread([&] { EXPECT_TRUE(allocate_until([&] { return theirs->swept.load(order::relaxed) != 0; })); });
   });
-  EXPECT_TRUE(allocate_until([&] { return theirs->door.state() != lab_state::running; }));
+  EXPECT_TRUE(allocate_until([&] { return !theirs->door.is_owned(); }));
   EXPECT_TRUE(takes_the_other_halves(h));
 }
 
@@ -864,7 +863,7 @@ TEST_F(killed_thread, is_not_taken_for_one_that_sleeps) {
     fill_by_halves(h);
     t.reach(1);
     t.wait_for(2);
-    EXPECT_EQ(lab_state::running, h.own().door.state());
+    EXPECT_TRUE(h.own().door.is_owned());
     EXPECT_EQ(os::own_thread_number(), h.own().door.owner());
     EXPECT_TRUE(takes_the_other_halves(h)) << "they are its own still";
   });

@@ -246,9 +246,8 @@ class polder_heap {
   // The calling thread gives its LAB up; it may come back. If it was torn out of an operation, by cancellation or pthread_exit in
   // a handler, the LAB is as that left it: nobody may have it, as if the thread had been killed there.
   void leave_thread() noexcept {
-    lab* const l = here();
+    lab* const l = exchange_own(here(), nobody());
     if (l == nobody()) return;
-    here() = nobody();
     signal_fence();
     if (l->door.active()) return;
     core_.load(order::acquire)->release_lab(*l);  // sync: installed
@@ -287,8 +286,8 @@ class polder_heap {
     return true;
   }
 
-  // Brings the calling thread inside a LAB of its own. Null: none can be had, or it is inside already (a signal
-  // handler), or its exit is behind it.
+  // Brings the calling thread inside a LAB of its own. Null: none can be had, or it is claimed, or the thread is inside already
+  // (a signal handler), or its exit is behind it.
   lab* come_in() noexcept {
     for (;;) {
       lab* l = here();
@@ -307,21 +306,33 @@ class polder_heap {
         continue;
       }
       if (l->door.active()) return nullptr;
-      if (l->door.enter(0)) return l;
-      if (l->door.give_way()) here() = nobody();
+      if (l->door.come_in()) return l->turned_away = 0, l;
+      // Most claims are over soon. A claimer that was stopped, or killed, is not waited for.
+      constexpr std::uint32_t most_turns = 16;
+      if (++l->turned_away < most_turns || l->door.owner() == gate::unnumbered) return nullptr;
+      give_way(*l);
     }
   }
 
-  // A LAB for one operation, inside it. It runs from the moment it is acquired, so whoever trims may claim it before this
-  // thread is inside: then that one keeps it, and another is taken.
+  // To who claims the thread's LAB. A handler that comes by meanwhile must neither find it here nor give it away once more.
+  void give_way(lab& l) noexcept {
+    if (!replace_own(here(), &l, nobody())) return;  // a handler has done so
+    signal_fence();
+    if (l.door.give_way()) return;
+    // The claim is over, and this LAB may not go to others (sync/lab_state.hpp); one that a handler has taken may.
+    lab* const other = exchange_own(here(), &l);
+    if (other != nobody()) core_.load(order::relaxed)->release_lab(*other);
+  }
+
+  // A LAB for one operation, inside it. Whoever trims may claim it as soon as it is acquired, before this thread is inside: then
+  // that one keeps it, and another is taken.
   static lab* borrow(core& c) noexcept {
     for (;;) {
       lab* const l = c.acquire_lab(gate::unnumbered);
       if (!l) return nullptr;
       if constexpr (requires { Host::about_to_borrow(*l); }) Host::about_to_borrow(*l);
-      do {
-        if (l->door.enter(0)) return l;
-      } while (!l->door.give_way());
+      if (l->door.come_in()) return l;
+      c.release_lab(*l);
     }
   }
 
@@ -375,16 +386,17 @@ class polder_heap {
   template <auto from>
   POLDER_ALWAYS_INLINE void* missed_by(std::size_t n, bool inside) noexcept {
     lab& l = *here();
-    if (inside && !l.door.active()) [[unlikely]] {
-      nobody()->door.exit();  // announced there; since then a signal handler has settled the thread elsewhere
-      inside = false;
-    }
-    if (inside && l.door.is_open()) [[likely]] {
-      void* const p = (core_.load(order::relaxed)->*from)(l, n);
+    // Not so if it announced itself where no other handler had settled the thread yet, or at a LAB that one gave away.
+    if (inside && l.door.active()) [[likely]] {
+      if (l.door.is_open()) [[likely]] {
+        void* const p = (core_.load(order::relaxed)->*from)(l, n);
+        l.door.exit();
+        return p;
+      }
       l.door.exit();
-      return p;
+    } else if (inside) {
+      nobody()->door.exit();
     }
-    if (inside) away(l);
     return with_lab<void*>([&](core& c, lab& own) { return (c.*from)(own, n); });
   }
 
@@ -407,8 +419,9 @@ class polder_heap {
     const std::size_t offset = address(p) - address(l.base);
     if (offset < l.arena_bytes && !l.door.active()) [[likely]] {
       const std::size_t g = offset >> mem::grain_shift;
-      const std::uint32_t w = l.words[g].load(order::relaxed);
-      if (l.door.enter_with(w & ~mem::word::below_tag)) [[likely]] {
+      // Read inside: who claims the LAB, or a handler, may mark the span full before.
+      const auto tag = [&] { return l.words[g].load(order::relaxed) & ~mem::word::below_tag; };
+      if (l.door.enter_with(tag)) [[likely]] {
         mem::span& s = l.spans[g];
         auto* const b = static_cast<mem::block*>(p);
         const auto in_span = std::uint32_t(offset & (mem::grain_size - 1));
@@ -433,17 +446,18 @@ class polder_heap {
   template <class Size>
   POLDER_NOINLINE static void deallocate_inside(void* p, polder_heap& self, Size size) noexcept {
     lab& l = *here();
-    if (!l.door.is_open()) [[unlikely]]
+    if (!l.door.active() || !l.door.is_open()) [[unlikely]]
       return deallocate_turned_away(p, self, size);
     core& c = *self.core_.load(order::relaxed);
     size.check(c, p);
     c.deallocate_found(l, p, l.words[(address(p) - address(l.base)) >> mem::grain_shift].load(order::relaxed));
     l.door.exit();
   }
-  // Not part of the former, which would keep registers for it each time.
+  // Not part of the former, which would keep registers for it each time. The LAB is claimed, or shut, or another than the one that
+  // was announced at, since a handler gave that away.
   template <class Size>
   [[gnu::cold]] POLDER_NOINLINE static void deallocate_turned_away(void* p, polder_heap& self, Size size) noexcept {
-    self.away(*here());
+    here()->door.exit();
     return deallocate_outside(p, self, size);
   }
   template <class Size>
@@ -470,12 +484,6 @@ class polder_heap {
     size.check(c, p);
     c.deallocate(l, p);
     l.door.exit();
-  }
-
-  // Announced in front of a closed door: withdraw.
-  void away(lab& l) noexcept {
-    if (&l == nobody()) l.door.exit();
-    else if (l.door.give_way()) here() = nobody();
   }
 
   // core_ — the heap, once it is made.

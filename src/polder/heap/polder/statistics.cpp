@@ -116,8 +116,7 @@ statistics core::read_statistics(class_statistics* of_classes) noexcept {
   for (const atomic<std::uint64_t>& sent : sent_without_lab_) s.remote_frees += sent.load(order::relaxed);
   for (mem::lab_number n = 1; n <= s.labs; ++n) {
     const lab& l = lab_at(n);
-    const lab_state state = l.door.state();
-    s.threads += state == lab_state::running || state == lab_state::claimed;
+    s.threads += l.door.is_owned();
     s.refills += glimpse(l.refills);
     for (const std::uint64_t& sent : l.sent) s.remote_frees += glimpse(sent);
     s.posts += glimpse(l.posts);

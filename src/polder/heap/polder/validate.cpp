@@ -8,7 +8,7 @@ namespace polder::heap {
 
 // Whether its structures are whole: nobody ended inside it, or stopped while holding it.
 static bool is_whole(const lab& l) noexcept {
-  return !l.door.active() && (l.door.state() == lab_state::idle || l.door.state() == lab_state::running);
+  return l.door.state() == lab_state::idle || l.door.owner_is_outside();
 }
 
 template <class F>
