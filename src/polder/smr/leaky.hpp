@@ -11,6 +11,7 @@
 // frees it all. It is the only thing that frees; a drain_policy has nothing to do before.
 #include <cstdint>
 
+#include <polder/smr/countdown.hpp>
 #include <polder/smr/drain.hpp>
 #include <polder/smr/fences.hpp>
 #include <polder/smr/guard.hpp>
@@ -51,7 +52,7 @@ class leaky_core : public grace_periods<leaky_core, 0>, public obstacles_inside 
 
   struct turn {
     explicit turn(const leaky_core& core) noexcept : until_look(core.options_.operations_a_look) {}
-    unsigned until_look;  // operations
+    countdown until_look;
   };
 
   explicit leaky_core(const options& chosen) noexcept : fences(chosen.fencing), options_(chosen) {}
@@ -84,11 +85,11 @@ class leaky_core : public grace_periods<leaky_core, 0>, public obstacles_inside 
 
   template <class Member>
   [[gnu::always_inline]] bool due(Member& m) const noexcept {
-    return --m.turn.until_look == 0;
+    return m.turn.until_look.count();
   }
   template <class Members, class Member, class Free>
   void step(const Members&, Member& m, Free&&) noexcept {
-    m.turn.until_look = options_.operations_a_look;
+    m.turn.until_look.set(options_.operations_a_look);
   }
   template <class Members, class Member>
   void hurry(const Members&, Member&) noexcept {}

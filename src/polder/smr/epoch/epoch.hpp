@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include <polder/os/timeline.hpp>
+#include <polder/smr/countdown.hpp>
 #include <polder/smr/drain.hpp>
 #include <polder/smr/epoch/epoch_clock.hpp>
 #include <polder/smr/fences.hpp>
@@ -100,11 +101,11 @@ class epoch_core : public grace_periods<epoch_core<Advance>, epoch_clock::lag> {
     explicit turn(const epoch_core& core) noexcept : until_check(core.options_.operations_a_check) {}
     std::uint64_t announced = 0;
     std::uint64_t ripened = 0;  // the announcement at which bags were looked at last
-    unsigned until_check;       // operations
-    unsigned waited = 0;        // operations in the epoch announced, as of the last look
-    std::size_t bytes = 0;      // retired in it
-    std::uint64_t swept = 0;    // the epoch for which the members before `next` have passed
-    void* next = nullptr;       // a member
+    countdown until_check;
+    unsigned waited = 0;      // operations in the epoch announced, as of the last look
+    std::size_t bytes = 0;    // retired in it
+    std::uint64_t swept = 0;  // the epoch for which the members before `next` have passed
+    void* next = nullptr;     // a member
   };
 
   explicit epoch_core(const options& chosen) noexcept : fences(chosen.fencing), options_(chosen) {}
@@ -137,14 +138,14 @@ class epoch_core : public grace_periods<epoch_core<Advance>, epoch_clock::lag> {
 
   template <class Member>
   [[gnu::always_inline]] bool due(Member& m) const noexcept {
-    return --m.turn.until_check == 0 || m.turn.ripened != m.turn.announced;
+    return m.turn.until_check.count() || m.turn.ripened != m.turn.announced;
   }
 
   template <class Member>
   [[gnu::always_inline]] bool full(Member& m, std::size_t bytes) const noexcept {
     m.turn.bytes += bytes;
     if (m.turn.bytes >= options_.bytes_an_epoch)
-      m.turn.until_check = 1, m.turn.waited = options_.operations_an_epoch;
+      m.turn.until_check.set(1), m.turn.waited = options_.operations_an_epoch;
     return false;
   }
 
@@ -155,10 +156,10 @@ class epoch_core : public grace_periods<epoch_core<Advance>, epoch_clock::lag> {
       m.turn.ripened = e;
       m.turn.waited = 0, m.turn.bytes = 0;
     }
-    if (m.turn.until_check != 0) return;
+    if (!m.turn.until_check.due()) return;
     // Without memory for more records it is each operation that looks: a bag freed gives room for another.
     const bool scarce = !m.bags.stock.reserve();
-    m.turn.until_check = scarce ? 1 : options_.operations_a_check;
+    m.turn.until_check.set(scarce ? 1 : options_.operations_a_check);
     m.turn.waited += options_.operations_a_check;
     const bool in_time = m.turn.waited < options_.operations_an_epoch;
     if (m.turn.swept != e && in_time && !scarce && !clock_.fenced(e)) return;

@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include <polder/os/timeline.hpp>
+#include <polder/smr/countdown.hpp>
 #include <polder/smr/epoch/token_ring.hpp>
 #include <polder/smr/fences.hpp>
 #include <polder/smr/guard.hpp>
@@ -96,8 +97,8 @@ class token_core : public grace_periods<token_core<Passing>, 2>, public obstacle
     const token_ring::place mine;
     std::uint64_t arrivals = 1;  // of the token, here, and passed on by this thread
     bool has_it = false;         // the token is here: one more, if this thread passes it on
-    unsigned until_look;         // operations
-    unsigned patience;           // looks
+    countdown until_look;
+    unsigned patience;  // looks
   };
 
   explicit token_core(const options& chosen) noexcept : fences(chosen.fencing), options_(chosen) {}
@@ -128,12 +129,12 @@ class token_core : public grace_periods<token_core<Passing>, 2>, public obstacle
 
   template <class Member>
   [[gnu::always_inline]] bool due(Member& m) const noexcept {
-    return --m.turn.until_look == 0;
+    return m.turn.until_look.count();
   }
 
   template <class Members, class Member, class Free>
   void step(const Members& members, Member& m, Free&& free) noexcept {
-    m.turn.until_look = options_.operations_a_look;
+    m.turn.until_look.set(options_.operations_a_look);
     token_ring::sight seen = ring_.look();
     if (seen.holder() != m.turn.mine) {
       if (--m.turn.patience != 0) return;

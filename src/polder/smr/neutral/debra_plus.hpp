@@ -64,7 +64,7 @@ class debra_plus_core : public epoch_core<advance::neutralising> {
 
   template <class Members, class Member, class Free>
   void step(const Members& members, Member& m, Free&& free) noexcept {
-    const bool looks = m.turn.until_check == 0;
+    const bool looks = m.turn.until_check.due();
     base::step(members, m, free);
     if (looks && m.bags.waiting() > suspect_above_) neutralise(members, m.turn.announced);
   }
