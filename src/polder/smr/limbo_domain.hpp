@@ -260,7 +260,7 @@ class limbo_domain : thread_watcher {
   ledger ledger_;
   membership<member> members_;
   background background_;
-  owned_lock drain_lock_;
+  owned_lock drain_lock_;  // of who moves bags between seats
   owned_lock stalls_lock_;
   typename Core::bags::parcel collected_;  // under the drain lock: waits for guards to close
   // orphans_: there may be seats without a thread that hold bags. A hint: written by who leaves or adopts, read by who

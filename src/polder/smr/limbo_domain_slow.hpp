@@ -317,9 +317,11 @@ void limbo_domain<Core>::make_room(member& m) {
             "out of memory: no room for the record of a retired object, and open guards forbid to free any");
 }
 
-// Takes over the bags of seats whose threads have ended.
+// Takes over the bags of seats whose threads have ended. Not while a drain goes from seat to seat: it would miss what moves
+// from a seat that it has not come to into one that it has been at. The drain sees to orphans itself.
 template <class Core>
 void limbo_domain<Core>::adopt_some(member& mine) {
+  if (!drain_lock_.try_lock(os::thread_mark())) return;
   orphans_.store(false, order::relaxed);
   for (member* m = members_.first(); m != nullptr; m = m->next) {
     if (m->gate.state() != seat_state::free || !m->gate.try_take()) continue;
@@ -331,9 +333,10 @@ void limbo_domain<Core>::adopt_some(member& mine) {
     }
     m->gate.end();
   }
+  os::unlock(drain_lock_);
 }
 
-// Everybody's bags become the caller's. It is outside; nobody else collects.
+// Everybody's bags become the caller's. It is outside; nobody else collects, or adopts.
 template <class Core>
 void limbo_domain<Core>::collect() {
   member* const mine = &here();

@@ -1,11 +1,16 @@
-// What a domain does now and then, under every scheme of the registry (sanitizers: one of each algorithm).
+// What a domain does now and then, under every scheme of the registry (sanitizers: one of each algorithm): a drain among
+// threads that come, go and step meanwhile.
 #include <gtest/gtest.h>
 
 #include <polder/smr/all.hpp>
 #include <polder/smr/schemes_test.hpp>
+#include <polder/smr/steps_test.hpp>
+#include <thread>
 
 namespace {
 
+using polder::atomic;
+using polder::order;
 using namespace polder::smr;
 
 template <class R>
@@ -17,6 +22,12 @@ class domains : public testing::Test {
   struct filling : R::header {
     long words[4] = {};
   };
+  struct told : R::header {
+    atomic<int>& gone;
+    explicit told(atomic<int>& g) : gone(g) {}
+    ~told() { gone.fetch_add(1, order::release); }
+  };
+
   static void retire_some(domain& d, int n) {
     for (; n != 0; --n) {
       guard g(d);
@@ -37,6 +48,58 @@ TYPED_TEST(domains, go_on_reclaiming_after_a_drain) {
     ASSERT_LT(d.statistics().unreclaimed(), 2000u) << "after " << before << " guards and a drain";
     d.drain();
   }
+}
+
+// One retires and ends while a drain waits for the guard of a second; a third, whose seat the drain has seen to already,
+// looks for what the dead have left.
+TYPED_TEST(domains, drain_what_a_thread_left_meanwhile) {
+  typename TestFixture::domain d;
+  atomic<int> gone{0};
+  steps first, second, third;
+  std::thread ends([&] {
+    {
+      typename TestFixture::guard g(d);
+      g.retire(g.template make<typename TestFixture::told>(gone));
+    }
+    first.reach(1);
+    first.wait_for(2);
+  });
+  first.wait_for(1);
+  const auto* waited_for = d.members().first();
+  std::thread inside([&] {
+    typename TestFixture::guard g(d);
+    waited_for = d.members().first();
+    second.reach(1);
+    second.wait_for(2);
+  });
+  second.wait_for(1);
+  std::thread adopts([&] {
+    { typename TestFixture::guard g(d); }
+    third.reach(1);
+    third.wait_for(2);
+    TestFixture::retire_some(d, 3000);
+    third.reach(3);
+    third.wait_for(4);
+  });
+  third.wait_for(1);
+  int gone_after_drain = -1;
+  std::thread drains([&] {
+    d.drain();
+    gone_after_drain = gone.load(order::acquire);
+  });
+  while (waited_for->gate.state() != seat_state::claimed) std::this_thread::yield();
+  first.reach(2);
+  ends.join();
+  third.reach(2);
+  third.wait_for(3);
+  second.reach(2);
+  inside.join();
+  drains.join();
+  EXPECT_EQ(gone_after_drain, 1);
+  third.reach(4);
+  adopts.join();
+  d.drain();
+  EXPECT_EQ(d.statistics().unreclaimed(), 0u);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <polder/base/sanitizers.hpp>
 #include <polder/smr/all.hpp>
 #include <polder/smr/schemes_test.hpp>
+#include <polder/smr/steps_test.hpp>
 #include <string>
 #include <thread>
 #include <vector>
@@ -22,19 +23,6 @@ using namespace polder::smr;
 template <class R>
 struct node : R::header {
   long filling[4] = {};
-};
-
-// A thread that does one thing after the other, each when it is told to.
-class steps {
- public:
-  void wait_for(int n) const {
-    while (!reached(n)) std::this_thread::yield();
-  }
-  bool reached(int n) const { return at_.load(order::acquire) >= n; }
-  void reach(int n) { at_.store(n, order::release); }
-
- private:
-  atomic<int> at_{0};
 };
 
 template <class R>
