@@ -33,11 +33,16 @@ void background::finish() noexcept {
   }
 }
 
-void background::after_fork(bag<retired_object>& left) noexcept {
+void background::take_back(bag<retired_object>& safe) noexcept {
+  const os::holding hold(lock_);
+  if (!running_) safe.splice(queue_);
+}
+
+void background::after_fork() noexcept {
   new (&lock_) owned_lock;
   running_ = false;
-  left.splice(mine_);
-  left.splice(queue_);
+  mine_.splice(queue_);  // in the order in which it came
+  queue_.splice(mine_);
   done_.store(work_.load(order::relaxed), order::relaxed);
 }
 

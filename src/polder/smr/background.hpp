@@ -28,8 +28,12 @@ class background {
 
   const weights& count() const noexcept { return count_; }
 
-  // In a fork's child: the thread is gone; what it was about to free is its caller's in the bag, but for one object.
-  void after_fork(bag<retired_object>& left) noexcept;
+  // What waits and has no thread, in a fork's child, is the caller's in the bag.
+  void take_back(bag<retired_object>& safe) noexcept;
+
+  // In a fork's child: the thread is gone. What it was about to free, but for one object, waits for the next that is made,
+  // or is taken back; it is in nobody's way.
+  void after_fork() noexcept;
 
  private:
   static void* run(void* self) noexcept;

@@ -38,6 +38,7 @@ limbo_domain<Core>::~limbo_domain() {
     some = false;
     for (member* m = members_.first(); m != nullptr; m = m->next) {
       m->bags.take_back(collected_);
+      background_.take_back(m->bags.safe);
       m->bags.all_are_safe([&](const entry& e) { free(*m, e); });
       some = some || !m->bags.empty();
       free_all(*m);
@@ -70,6 +71,7 @@ void limbo_domain<Core>::drain() {
   for (bool empty = false; !empty;) {
     {
       member& m = open();
+      background_.take_back(m.bags.safe);
       m.bags.surrender(collected_);
       close(m);
     }
@@ -381,11 +383,11 @@ void limbo_domain<Core>::forked(thread_slot::number survivor) noexcept {
   new (&drain_lock_) owned_lock;
   new (&stalls_lock_) owned_lock;
   ledger_.after_fork();
+  background_.after_fork();
   for (member* m = members_.first(); m != nullptr; m = m->next) {
     if (m->number == survivor && members_.find(survivor) == m) {
       m->gate.keep_after_fork();
       m->thread.store(os::own_thread_number(), order::relaxed);
-      background_.after_fork(m->bags.safe);
       continue;
     }
     m->seat.vacate();
