@@ -384,14 +384,16 @@ void limbo_domain<Core>::forked(thread_slot::number survivor) noexcept {
   new (&stalls_lock_) owned_lock;
   ledger_.after_fork();
   background_.after_fork();
+  // Its number may have other seats, which it has left, and is not to lose this one with them.
+  const member* const sits_in = members_.find(survivor);
   for (member* m = members_.first(); m != nullptr; m = m->next) {
-    if (m->number == survivor && members_.find(survivor) == m) {
+    if (m == sits_in) {
       m->gate.keep_after_fork();
       m->thread.store(os::own_thread_number(), order::relaxed);
       continue;
     }
     m->seat.vacate();
-    members_.forget(m->number);
+    if (m->number != survivor) members_.forget(m->number);
     m->depth = 0;
     m->stepping = false;
     m->gate.abandon_after_fork();

@@ -1,7 +1,10 @@
 // What a domain does now and then, under every scheme of the registry (sanitizers: one of each algorithm): a drain among
-// threads that come, go and step meanwhile.
+// threads that come, go and step meanwhile; a fork in the middle of it.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <polder/base/sanitizers.hpp>
 #include <polder/smr/all.hpp>
 #include <polder/smr/schemes_test.hpp>
 #include <polder/smr/steps_test.hpp>
@@ -100,6 +103,50 @@ TYPED_TEST(domains, drain_what_a_thread_left_meanwhile) {
   adopts.join();
   d.drain();
   EXPECT_EQ(d.statistics().unreclaimed(), 0u);
+}
+
+// A thread that found its seat claimed has two of its number, and sits in the younger or, if that was claimed too, in the
+// older one. Its guard keeps in the child what it kept.
+TYPED_TEST(domains, keep_the_guards_of_who_forks_with_two_seats) {
+#if POLDER_SANITIZED
+  GTEST_SKIP() << "the sanitizer's allocator may be locked in the child by the thread that is not there";
+#endif
+  using told = typename TestFixture::told;
+  for (const int moves : {1, 2}) {
+    typename TestFixture::domain d;
+    { typename TestFixture::guard g(d); }
+    for (int n = 0; n != moves; ++n) {
+      auto* const seat = d.members().find(thread_slot::mine());
+      ASSERT_TRUE(seat->gate.try_claim());
+      { typename TestFixture::guard g(d); }
+      seat->gate.end();
+      ASSERT_NE(d.members().find(thread_slot::mine()), seat);
+    }
+    atomic<int> gone{0};
+    atomic<told*> shared{new told(gone)};
+    {
+      typename TestFixture::guard g(d);
+      static_cast<void>(g.protect(0, shared));
+      std::thread([&] {
+        typename TestFixture::guard other(d);
+        other.retire(shared.exchange(nullptr, order::acq_rel));
+      }).join();
+      const auto* const sits_in = d.members().find(thread_slot::mine());
+      const pid_t child = fork();
+      if (child == 0) {
+        alarm(20);
+        const bool stays = d.members().find(thread_slot::mine()) == sits_in;
+        std::thread([&] { TestFixture::retire_some(d, 5000); }).join();
+        TestFixture::retire_some(d, 5000);
+        _exit(gone.load(order::acquire) == 0 && stays ? 0 : 1);
+      }
+      int status = -1;
+      ASSERT_EQ(waitpid(child, &status, 0), child);
+      EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status << ", moved " << moves << " times";
+    }
+    d.drain();
+    EXPECT_EQ(gone.load(order::acquire), 1);
+  }
 }
 
 }  // namespace
