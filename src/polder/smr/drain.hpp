@@ -21,7 +21,7 @@
 // under three tags. Of w safe ones two are freed when one is retired, so w + P falls by one as long as w >= 2. It grows
 // only while w < 2, to P + 2 at most; a batch that becomes safe leaves it as it is. Hence w + P <= 3r + 2, always. One for
 // one would do for the bound; two shrink what a burst left
-// (drain_test.cpp holds bursts and pauses against it).
+// (drain_test.cpp holds bursts and pauses against it). What a deleter retires is paid for when it has returned.
 #include <cstddef>
 #include <cstdint>
 #include <limits>

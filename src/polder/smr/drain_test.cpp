@@ -163,6 +163,32 @@ TEST(drains, adaptive_keeps_pace) {
   }
 }
 
+// An object whose destructor retires another: what is freed for the one that is retired is not freed inside the other's
+// destructor, and is freed for all that.
+TEST(drains, adaptive_keeps_pace_with_destructors_that_retire_and_does_not_nest_them) {
+  static domain* home;
+  static int open, deepest, gone;
+  open = deepest = gone = 0;
+  struct retiring {
+    ~retiring() {
+      deepest = std::max(deepest, ++open);
+      retire(*home, 1);
+      --open, ++gone;
+    }
+  };
+  domain d(with(by_name("adaptive")));
+  home = &d;
+  constexpr int many = 2000;
+  {
+    guard g(d);
+    for (int n = 0; n != many; ++n) g.retire(g.make<retiring>());
+  }
+  while (gone == 0) retire(d, 1);
+  EXPECT_EQ(deepest, 1);
+  EXPECT_EQ(gone, many);  // each of them had two more freed
+  d.drain();
+}
+
 #if !POLDER_SANITIZED  // whose allocator may be locked in the child by the thread that is not there
 // The thread that frees is gone in the child, whether the thread that is left has used the domain or not. Its first deleter
 // is still at work when the fork comes, so that others wait behind it; none of them runs where a guard is opened.

@@ -33,6 +33,7 @@
 // grace_periods (limbo.hpp) and sifted (sieve.hpp) have what is alike in two families of them.
 #include <sched.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <new>
 #include <utility>
@@ -84,6 +85,8 @@ class limbo_domain : thread_watcher {
     unsigned depth = 0;
     bool fleeting = false;  // nobody tells of the thread's end, so it leaves with each guard
     bool stepping = false;
+    bool freeing = false;  // one of its objects, whose deleter runs
+    std::size_t owed = 0;  // adaptive: how many more to free for what deleters retired
     seat_gate gate;
     typename Core::bags bags;
     pool memory;
@@ -136,9 +139,7 @@ class limbo_domain : thread_watcher {
       make_room(m);
     if (core_.full(m, what.weight())) [[unlikely]]
       step(m);
-    if (options_.drain.how == drain_policy::way::adaptive && !m.bags.safe.empty()) {
-      free_some(m, 2);
-    }
+    if (options_.drain.how == drain_policy::way::adaptive && !m.bags.safe.empty()) keep_pace(m);
   }
 
   template <class T, class... Arguments>
@@ -240,6 +241,7 @@ class limbo_domain : thread_watcher {
   void free_ripe(member& m);
   POLDER_NOINLINE void drain_some(member& m);
   void free_a_few(member& m);
+  void keep_pace(member& m);
   void free(member& m, const entry& e);
   void free_some(member& m, std::size_t n);
   void free_all(member& m);

@@ -251,12 +251,26 @@ template <class Core>
 void limbo_domain<Core>::free(member& m, const entry& e) {
   m.bags.count.reclaimed(e.weight());
   ledger_.strike(e.object);
+  const bool was = std::exchange(m.freeing, true);
   free_watch::see(options_.watch, 1, [&] { e.of->reclaim(e.object); });
+  m.freeing = was;
+}
+
+// Two for one that was retired. Where a deleter retired it, whoever called that goes on with them: freed here they would
+// nest, as deep as there are safe objects whose deleters retire.
+template <class Core>
+void limbo_domain<Core>::keep_pace(member& m) {
+  constexpr std::size_t for_one = 2;
+  if (m.freeing) m.owed += for_one;
+  else free_some(m, for_one);
 }
 
 template <class Core>
 void limbo_domain<Core>::free_some(member& m, std::size_t n) {
-  for (; n != 0 && !m.bags.safe.empty(); --n) free(m, m.bags.safe.pop(m.bags.stock));
+  for (m.owed = 0; n != 0 && !m.bags.safe.empty(); --n) {
+    free(m, m.bags.safe.pop(m.bags.stock));
+    n += std::exchange(m.owed, 0);
+  }
   m.bags.safe.tidy(m.bags.stock);
 }
 
@@ -395,7 +409,7 @@ void limbo_domain<Core>::forked(thread_slot::number survivor) noexcept {
     m->seat.vacate();
     if (m->number != survivor) members_.forget(m->number);
     m->depth = 0;
-    m->stepping = false;
+    m->stepping = m->freeing = false;
     m->gate.abandon_after_fork();
   }
   orphans_.store(true, order::relaxed);
