@@ -301,6 +301,37 @@ TYPED_TEST(every_scheme, lose_nothing_when_memory_is_out) {
   EXPECT_EQ(destroyed, 3000);
 }
 
+// Who retires holds what it reads on, and so keeps the token, however much is freed to make room for a record.
+using passing_while_freeing = type_list<token_periodic, token>;
+template <class R>
+class token_schemes : public testing::Test {};
+TYPED_TEST_SUITE(token_schemes, tests_of<passing_while_freeing>::types, names_of_schemes);
+
+TYPED_TEST(token_schemes, keep_the_token_in_a_guard_when_memory_is_out) {
+  using R = TypeParam;
+  struct nothing {
+    void operator()(long*) const {}
+  };
+  typename R::domain d({.drain = {.how = drain_policy::way::amortized}});
+  std::vector<long> objects(40'000);
+  std::size_t next = 0;
+  {
+    typename R::template guard<1> g(d);
+    while (next != objects.size() / 2) g.retire(&objects[next++], nothing{});
+  }
+  while (d.statistics().reclaimed < 100) typename R::template guard<1> g(d);
+  {
+    typename R::template guard<1> g(d);
+    const std::uint64_t rounds = d.scheme().rounds(), reclaimed = d.statistics().reclaimed;
+    no_memory = true;
+    while (next != objects.size() && d.statistics().reclaimed == reclaimed) g.retire(&objects[next++], nothing{});
+    no_memory = false;
+    EXPECT_GT(d.statistics().reclaimed, reclaimed + 1000);
+    EXPECT_EQ(d.scheme().rounds(), rounds);
+  }
+  d.drain();
+}
+
 TEST(leaky_scheme, ends_with_a_line_when_memory_for_a_record_is_out) {
 #ifndef __x86_64__
   GTEST_SKIP() << "an emulator cannot begin the death test's process";

@@ -321,13 +321,14 @@ void limbo_domain<Core>::free_batches(member& m) {
   m.bags.safe.tidy(m.bags.stock);
 }
 
-// There is no memory for the record of a retired object. What is safe, or can be made so, is freed, which empties chunks.
+// There is no memory for the record of a retired object. What is safe, or can be made so, is freed, which empties chunks;
+// whatever the drain, and not as free_all() does: whoever retires is in the middle of its guard, and holds what it reads on.
 template <class Core>
 void limbo_domain<Core>::make_room(member& m) {
   core_.press(members_);
   const std::size_t held = m.bags.waiting() + m.bags.safe.size();
-  if (m.bags.safe.empty()) free_ripe(m);
-  free_all(m);
+  if (m.bags.safe.empty()) core_.ripen(members_, m, m.bags.safe, [&](const entry& e) { free(m, e); });
+  free_some(m, m.bags.safe.size());
   if (m.bags.waiting() + m.bags.safe.size() == held)
     misused(Core::info.name,
             "out of memory: no room for the record of a retired object, and open guards forbid to free any");
