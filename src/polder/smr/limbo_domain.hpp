@@ -253,6 +253,7 @@ class limbo_domain : thread_watcher {
   void collect();
   void part(member& m) noexcept;
   void thread_ended(thread_slot::number who) noexcept override;
+  bool needs(thread_slot::number who) const noexcept override;
   void forked(thread_slot::number survivor) noexcept override;
   unsigned members_inside() const noexcept;
   void outside(std::string_view what) const;

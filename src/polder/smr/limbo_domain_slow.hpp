@@ -394,6 +394,12 @@ void limbo_domain<Core>::thread_ended(thread_slot::number who) noexcept {
 }
 
 template <class Core>
+bool limbo_domain<Core>::needs(thread_slot::number who) const noexcept {
+  const member* const m = members_.find(who);
+  return m != nullptr && m->depth != 0;
+}
+
+template <class Core>
 void limbo_domain<Core>::forked(thread_slot::number survivor) noexcept {
   new (&drain_lock_) owned_lock;
   new (&stalls_lock_) owned_lock;

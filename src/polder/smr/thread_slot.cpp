@@ -55,6 +55,14 @@ struct thread_slot_state {
     held[n / bits].fetch_and(~(std::uint64_t{1} << n % bits), order::release);  // sync: slot-handover
   }
 
+  bool is_needed(thread_slot::number n) {
+    const os::holding watchers(watchers_lock);
+    for (const thread_watcher* w = first; w != nullptr; w = w->next_) {
+      if (w->needs(n)) return true;
+    }
+    return false;
+  }
+
   void end(thread_slot::number n) {
     {
       const os::holding watchers(watchers_lock);
@@ -63,11 +71,16 @@ struct thread_slot_state {
     release_bit(n);
   }
 
-  static void end_of_thread(void*) {
+  static void end_of_thread(void* again) {
     if (thread_slot::rounds_ != 255) ++thread_slot::rounds_;
     const thread_slot::number n = thread_slot::held_;
+    if (n == thread_slot::none) return;
+    thread_slot_state& s = process();
+    // A later destructor may close the guard for which it is needed.
+    const bool more = thread_slot::rounds_ < PTHREAD_DESTRUCTOR_ITERATIONS;
+    if (more && s.is_needed(n) && pthread_setspecific(s.key, again) == 0) return;
     thread_slot::held_ = thread_slot::none;
-    if (n != thread_slot::none) process().end(n);
+    s.end(n);
   }
 
   static void before_fork() { os::lock(process().watchers_lock); }
@@ -115,8 +128,10 @@ thread_slot::number thread_slot::take() noexcept {
 
 void thread_slot::give_back() noexcept {
   const number n = held_;
+  thread_slot_state& s = thread_slot_state::process();
+  if (n == none || s.is_needed(n)) return;
   held_ = none;
-  if (n != none) thread_slot_state::process().end(n);
+  s.end(n);
 }
 
 void thread_watcher::watch() noexcept { thread_slot_state::watch(*this); }

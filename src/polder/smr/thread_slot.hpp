@@ -14,7 +14,10 @@
 //
 // The end of a thread. C++ thread_local objects are destroyed before; destructors of thread-specific data (pthread keys)
 // may come after. One that asks for a number then gets one, and is watched again as long as the C library makes rounds;
-// past these the number is `fleeting`: give_back() must be called when it is not needed any more.
+// past these the number is `fleeting`: give_back() must be called when it is not needed any more. A number that any watcher
+// still needs, for an open guard of the thread's, is kept: to the next round, or to the next give_back(). What cannot be
+// told is the round in which a thread asks for the first time: if that is the last, nobody hears of its end, and its number
+// and its seats stay taken.
 #include <cstdint>
 
 #include <polder/base/config.hpp>
@@ -33,7 +36,8 @@ class thread_slot {
     return held != none ? held : take();
   }
 
-  // Whether nobody will hear of the calling thread's end: its holder must give_back() what it was given.
+  // Whether nobody will hear of the calling thread's end: its holder must give_back() what it was given. Nothing happens
+  // while some watcher needs it, who does the same later.
   static bool fleeting() noexcept { return fleeting_; }
   static void give_back() noexcept;
 
@@ -50,6 +54,9 @@ class thread_slot {
 class thread_watcher {
  public:
   virtual void thread_ended(thread_slot::number who) noexcept = 0;  // by that thread, or by whoever it gave back
+
+  // Whether the calling thread, whose number this is, must keep it: what it has under the number is in use.
+  virtual bool needs(thread_slot::number) const noexcept { return false; }
 
   // In a fork's child: every thread but the calling one is gone, in whatever it was doing.
   virtual void forked(thread_slot::number survivor) noexcept = 0;

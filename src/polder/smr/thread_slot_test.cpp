@@ -1,0 +1,117 @@
+// Numbers of threads, where the C library does not tell of their ends any more.
+#include <polder/smr/thread_slot.hpp>
+
+#include <gtest/gtest.h>
+#include <limits.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <polder/base/sanitizers.hpp>
+#include <polder/smr/epoch/epoch.hpp>
+#include <thread>
+
+namespace polder::smr {
+namespace {
+
+#if !POLDER_TSAN  // which has forgotten the thread in the last round
+
+// What is done in the last round of the destructors of a thread's specific data.
+struct last_round {
+  static inline pthread_key_t key;
+  static inline int round;
+  static inline ebr::domain *outer, *inner;
+  static inline std::atomic<int> at;
+  static inline thread_slot::number mine;
+  static inline bool kept, fleeting;
+
+  static void next(void* p) {
+    if (++round != PTHREAD_DESTRUCTOR_ITERATIONS) {
+      {
+        ebr::guard<1> g(*outer);
+      }  // so that the registry hears of the round
+      pthread_setspecific(key, p);
+      return;
+    }
+    {
+      ebr::guard<1> g(*outer);
+      mine = thread_slot::mine();
+      fleeting = thread_slot::fleeting();
+      { ebr::guard<1> h(*inner); }
+      at = 1;
+      while (at != 2) std::this_thread::yield();
+      kept = outer->members().find(mine)->depth == 1;
+    }
+    at = 3;
+  }
+};
+
+TEST(thread_slots, of_a_thread_in_its_last_round_stay_its_own_while_any_guard_is_open) {
+  ebr::domain outer, inner;
+  using t = last_round;
+  t::outer = &outer, t::inner = &inner, t::round = 0, t::at = 0;
+  ASSERT_EQ(pthread_key_create(&t::key, t::next), 0);
+  std::thread ends([] {
+    pthread_setspecific(t::key, &t::key);
+    ebr::guard<1> g(*t::outer);
+  });
+  while (t::at != 1) std::this_thread::yield();
+  EXPECT_TRUE(t::fleeting);
+  std::thread([&] {
+    ebr::guard<1> g(outer);
+    EXPECT_NE(thread_slot::mine(), t::mine);
+    EXPECT_EQ(outer.members().find(thread_slot::mine())->depth, 1u);
+    t::at = 2;
+    while (t::at != 3) std::this_thread::yield();
+  }).join();
+  ends.join();
+  EXPECT_TRUE(t::kept);
+  // Nobody has the number any more: the next thread takes it, and the seat.
+  std::thread([&] {
+    ebr::guard<1> g(outer), h(inner);
+    EXPECT_EQ(thread_slot::mine(), t::mine);
+  }).join();
+  pthread_key_delete(t::key);
+}
+
+#endif
+
+// A guard that a thread leaves open in its specific data, whose destructor comes after the registry's.
+struct left_open {
+  static inline pthread_key_t key;
+  static inline ebr::domain* domain;
+  static inline std::atomic<int> at;
+  static inline thread_slot::number mine;
+
+  static void close(void* p) {
+    at = 1;
+    while (at != 2) std::this_thread::yield();
+    delete static_cast<ebr::guard<1>*>(p);
+  }
+};
+
+TEST(thread_slots, are_kept_to_the_next_round_for_a_guard_that_is_open) {
+  ebr::domain domain;
+  using t = left_open;
+  t::domain = &domain, t::at = 0;
+  ASSERT_EQ(pthread_key_create(&t::key, t::close), 0);
+  std::thread ends([] {
+    pthread_setspecific(t::key, new ebr::guard<1>(*t::domain));
+    t::mine = thread_slot::mine();
+  });
+  while (t::at != 1) std::this_thread::yield();
+  std::thread([&] {
+    ebr::guard<1> g(domain);
+    EXPECT_NE(thread_slot::mine(), t::mine);
+    EXPECT_EQ(domain.members().find(thread_slot::mine())->depth, 1u);
+  }).join();
+  t::at = 2;
+  ends.join();
+  std::thread([&] {
+    ebr::guard<1> g(domain);
+    EXPECT_EQ(thread_slot::mine(), t::mine);
+  }).join();
+  pthread_key_delete(t::key);
+}
+
+}  // namespace
+}  // namespace polder::smr
