@@ -5,8 +5,17 @@
 // domain goes. A guard's slots lie side by side.
 //
 // Slot has clear(). Rows are made by the owner; whoever scans goes through them without a lock.
+//
+// Why a scan misses nothing that a guard takes over from an older one (taken_over()). A guard's slots lie behind those of
+// every guard that was open when it opened; a scan goes forward; so it comes to the younger guard's later, and if it finds
+// the older one's used for something else, it sees what was published before. Only where guards close in another order than
+// they were opened, and no row behind those in use is free, does one before them serve again, so that there are no rows
+// without end. From then on until all rows are free, what is taken over is counted, and a scan that sees the count change
+// goes through the seat once more: lock-free, where it is wait-free else.
 #include <cstddef>
+#include <cstdint>
 #include <new>
+#include <utility>
 
 #include <polder/base/config.hpp>
 #include <polder/smr/presence.hpp>
@@ -22,7 +31,7 @@ class slot_seat : public presence {
   slot_seat() = default;
   ~slot_seat() {
     for (row* r = rows_.load(order::relaxed); r != nullptr;) {
-      row* const next = r->next;
+      row* const next = r->next.load(order::relaxed);
       delete[] r->slots;
       delete r;
       r = next;
@@ -44,7 +53,7 @@ class slot_seat : public presence {
 
   // They are clear.
   [[gnu::always_inline]] void give(Slot* first, unsigned n) noexcept {
-    if (first + n == near_ + top_) [[likely]]
+    if (top_ <= near && first + n == near_ + top_) [[likely]]
       top_ = unsigned(first - near_);
     else give_late(first);
   }
@@ -52,20 +61,33 @@ class slot_seat : public presence {
   // No guard is open.
   [[gnu::always_inline]] void give_all() noexcept { top_ = 0; }
 
+  // A slot was given what an older guard's keeps, which that may forget from now on.
+  [[gnu::always_inline]] void taken_over() noexcept {
+    if (top_ == far_out_of_order) [[unlikely]]
+      taken_over_.store(taken_over_.load(order::relaxed) + 1, order::release);  // sync: taken-over
+  }
+
   // ---- anybody -------------------------------------------------------------------------------------------------------
 
+  // May come to a slot more than once.
   template <class F>
   void each(F&& f) const {
-    for (const Slot& s : near_) f(s);
-    for (const row* r = rows_.load(order::acquire); r != nullptr; r = r->next) {  // sync: row-made
-      for (unsigned i = 0; i != r->size; ++i) f(r->slots[i]);
-    }
+    std::uint64_t before, after = taken_over_.load(order::acquire);  // sync: taken-over
+    do {
+      before = after;
+      for (const Slot& s : near_) f(s);
+      const row* r = rows_.load(order::acquire);                // sync: row-made
+      for (; r != nullptr; r = r->next.load(order::acquire)) {  // sync: row-made
+        for (unsigned i = 0; i != r->size; ++i) f(r->slots[i]);
+      }
+      after = taken_over_.load(order::acquire);  // sync: taken-over
+    } while (after != before);
   }
 
   // The member's own, outside, or anybody's in a fork's child.
   void vacate() noexcept {
     for (Slot& s : near_) s.clear();
-    for (row* r = rows_.load(order::relaxed); r != nullptr; r = r->next) {
+    for (row* r = rows_.load(order::relaxed); r != nullptr; r = r->next.load(order::relaxed)) {
       for (unsigned i = 0; i != r->size; ++i) r->slots[i].clear();
       r->taken = false;
     }
@@ -76,43 +98,68 @@ class slot_seat : public presence {
  private:
   // A run of slots for one guard at a time.
   struct row {
-    row* next;
-    Slot* slots;
-    unsigned size;
-    bool taken;  // owner only
+    row(Slot* s, unsigned n) noexcept : slots(s), size(n) {}
+    atomic<row*> next;  // as rows_
+    Slot* const slots;
+    const unsigned size;
+    bool taken = true;  // owner only
   };
 
   template <class Grown>
   POLDER_NOINLINE Slot* take_far(unsigned n, Grown&& grown) {
-    row* const first = rows_.load(order::relaxed);
-    for (row* r = first; r != nullptr; r = r->next) {
-      if (r->taken || r->size < n) continue;
-      r->taken = true;
-      return r->slots;
+    row *behind = nullptr, *before = nullptr;  // those in use: the first that would do
+    atomic<row*>* end = &rows_;
+    for (row* r; (r = end->load(order::relaxed)) != nullptr; end = &r->next) {
+      if (r->taken) {
+        if (before == nullptr) before = behind;
+        behind = nullptr;
+      } else if (behind == nullptr && r->size >= n) {
+        behind = r;
+      }
     }
+    row* const found = behind != nullptr ? behind : before != nullptr ? before : make_row(*end, n, grown);
+    if (top_ <= near) near_top_ = std::exchange(top_, far);
+    if (found == before) top_ = far_out_of_order;
+    found->taken = true;
+    return found->slots;
+  }
+
+  template <class Grown>
+  row* make_row(atomic<row*>& end, unsigned n, Grown&& grown) {
     const unsigned size = n < near ? near : n;
     Slot* const slots = new Slot[size];
-    row* const made = new (std::nothrow) row{first, slots, size, true};
+    row* const made = new (std::nothrow) row(slots, size);
     if (made == nullptr) {
       delete[] slots;
       throw std::bad_alloc();
     }
-    rows_.store(made, order::release);  // sync: row-made
+    end.store(made, order::release);  // sync: row-made
     grown(size);
-    return slots;
+    return made;
   }
 
-  // Guards that close in another order than they were opened leave holes until all are closed.
+  // Guards that close in another order than they were opened leave holes: in the seat, until all are closed.
   POLDER_NOINLINE void give_late(Slot* first) noexcept {
-    for (row* r = rows_.load(order::relaxed); r != nullptr; r = r->next) {
+    bool some = false;
+    for (row* r = rows_.load(order::relaxed); r != nullptr; r = r->next.load(order::relaxed)) {
       if (r->slots == first) r->taken = false;
+      some = some || r->taken;
     }
+    if (!some && top_ > near) top_ = near_top_;
   }
 
-  unsigned top_ = 0;  // owner only: of near_, how many are taken
+  // top_: of near_, how many are taken. While rows are in use: one of these, since what lies in near_ comes before them.
+  static constexpr unsigned far = near + 1;
+  static constexpr unsigned far_out_of_order = near + 2;
+  unsigned top_ = 0;       // owner only
+  unsigned near_top_ = 0;  // owner only: what top_ was before
   Slot near_[near];
   // rows_: written by the owner; read by whoever scans. row-made: the row is whole. It only grows.
   atomic<row*> rows_;
+  // taken_over_: how often a slot was given what another keeps, while slots are out of order. Written by the owner, between
+  // the two slots; read by whoever scans. taken-over: whoever sees the older slot forget what it kept sees the count. It
+  // only grows.
+  atomic<std::uint64_t> taken_over_;
 };
 
 // The slots of a guard that was just opened. Throws std::bad_alloc, and then the guard is closed again.

@@ -43,6 +43,7 @@ class era_slots_guard : public retiring_guard<Domain, era_header, era_record> {
     era e = core.clock.now();
     if (const era_header* const h = base::header_of(p); h != nullptr && h->born != no_era) e = h->born;
     slots_[map_.alone(slot)].publish(p == nullptr ? no_era : e);
+    this->member_.seat.taken_over();
     core.fences.light();  // the slot's next use may find that it has the clock's era already
   }
   [[gnu::always_inline]] void clear(unsigned slot) noexcept {

@@ -13,8 +13,8 @@
 // slots. The two fences let not both miss the other: either the slot is seen, or the source was seen to have changed.
 //
 // Why the slots are read one after the other. A protected object never moves from one slot to another: a guard that is
-// told to hold in slot b what is in slot a gives both names to one slot (hazard_guard). So no scan can look at b too
-// early and at a too late.
+// told to hold in slot b what is in slot a gives both names to one slot (slot_map). So no scan can look at b too
+// early and at a too late. What an older guard's slot keeps is taken over into one that is looked at later (slot_seat).
 #include <polder/sync/atomic.hpp>
 
 namespace polder::smr {

@@ -38,6 +38,7 @@ class slot_guard : public retiring_guard<Domain, Header, bare_record> {
       if (slots_[map_.of(i)].mine() == p) return map_.share(slot, i);
     }
     slots_[map_.alone(slot)].publish(p);
+    this->member_.seat.taken_over();
   }
   [[gnu::always_inline]] void clear(unsigned slot) noexcept {
     in_range(slot);

@@ -213,12 +213,14 @@ class nbr {
       [[gnu::always_inline]] void reserve(unsigned slot, const void* p) const noexcept {
         base::in_range(slot);
         slots_[slot].publish(p);
+        seat_.taken_over();  // p may be an older guard's
       }
 
      private:
       friend guard;
-      view(const reader& reads, hazard_slot* slots) noexcept : reads_(reads), slots_(slots) {}
+      view(nbr_core::seat& s, hazard_slot* slots) noexcept : reads_(s.reads), seat_(s), slots_(slots) {}
       const reader& reads_;
+      nbr_core::seat& seat_;
       hazard_slot* const slots_;
     };
 
@@ -229,9 +231,9 @@ class nbr {
     [[gnu::always_inline]] auto read(Read read) {
       not_reading(info.name, "a read phase inside a read phase");
       this->map_ = {};
-      reader& reads = this->member_.seat.reads;
-      return reads.run(
-          this->domain_.scheme().fences, [] {}, view(reads, this->slots_), read);
+      nbr_core::seat& seat = this->member_.seat;
+      return seat.reads.run(
+          this->domain_.scheme().fences, [] {}, view(seat, this->slots_), read);
     }
   };
 };
