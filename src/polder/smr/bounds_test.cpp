@@ -156,6 +156,39 @@ TYPED_TEST(publishing_schemes, nest_deeper_than_a_seat_has_slots) {
   EXPECT_EQ(d.statistics().unreclaimed(), 0u);
 }
 
+// An object of whose birth nothing is known, since `new` made it, is handed from an older guard to a younger one after its
+// retirement, which a clock of later eras says nothing about.
+TYPED_TEST(publishing_schemes, hold_what_an_older_guard_keeps_whoever_made_it) {
+  using R = TypeParam;
+  static bool gone;
+  gone = false;
+  struct told : R::header {
+    ~told() { gone = true; }
+  };
+  typename R::domain d;
+  const auto look = [&](told* retired) {
+    std::thread([&] {
+      typename R::template guard<1> g(d);
+      if (retired != nullptr) g.retire(retired);
+      for (int n = 0; n != 1000; ++n) g.retire(g.template make<node<R>>());
+    }).join();
+  };
+  atomic<told*> shared{new told};
+  {
+    typename R::template guard<1> older(d);
+    told* const held = older.protect(0, shared);
+    typename R::template guard<1> younger(d);
+    look(shared.exchange(nullptr, order::acq_rel));
+    younger.hold(0, held);
+    younger.hold(0, held);
+    older.clear(0);
+    look(nullptr);
+    EXPECT_FALSE(gone);
+  }
+  d.drain();
+  EXPECT_TRUE(gone);
+}
+
 TEST(hazard_pointers, forget_what_a_closed_guard_held) {
   hazard::domain d;
   atomic<node<hazard>*> shared{new node<hazard>};

@@ -10,7 +10,8 @@
 // Threads attach to a domain with their first guard and leave it when they end; nothing has to be registered. Guards
 // nest, each with slots of its own, on one thread; a guard stays on the thread that opened it. retire() is legal inside
 // guards, in deleters and in destructors, and so are guards in thread-local destructors. A node type that is retired
-// derives from R::header and is made by make().
+// derives from R::header and is made by make(), or by new: then a scheme of eras does not know its birth, and keeps it for
+// every reader that began before it was retired.
 //
 // Two kinds of protection, which is a fact about a structure's algorithm too:
 //   region   whatever could be reached when the guard opened, or later, stays readable until the guard closes

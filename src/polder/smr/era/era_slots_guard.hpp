@@ -2,6 +2,8 @@
 // era_slots_guard — a guard whose slots hold eras: of hazard eras, and of those that are wait-free.
 //
 // The scheme is Core's: protect(member, slot, source), and clock.
+#include <algorithm>
+
 #include <polder/smr/era/era_core.hpp>
 #include <polder/smr/guard.hpp>
 #include <polder/smr/slot_map.hpp>
@@ -31,7 +33,7 @@ class era_slots_guard : public retiring_guard<Domain, era_header, era_record> {
     return seen;
   }
   // Keeps in this slot, too, what another of this guard keeps now; or what an older guard keeps; or what no thread can
-  // have unlinked yet.
+  // have unlinked yet. p has the type that it is retired as, so that its birth is known here if it is known then.
   template <class T>
   [[gnu::always_inline]] void hold(unsigned slot, const T* p) noexcept {
     slot_in_range<Slots>(Domain::name, slot);
@@ -40,9 +42,9 @@ class era_slots_guard : public retiring_guard<Domain, era_header, era_record> {
       if (i != slot && what_[i] == p) return map_.share(slot, i);
     }
     auto& core = this->domain_.scheme();
-    era e = core.clock.now();
-    if (const era_header* const h = base::header_of(p); h != nullptr && h->born != no_era) e = h->born;
-    slots_[map_.alone(slot)].publish(p == nullptr ? no_era : e);
+    const era_header* const h = base::header_of(p);
+    const bool born_known = h != nullptr && h->born != no_era;
+    slots_[map_.alone(slot)].publish(p == nullptr ? no_era : born_known ? h->born : oldest_kept(core.clock.now()));
     this->member_.seat.taken_over();
     core.fences.light();  // the slot's next use may find that it has the clock's era already
   }
@@ -53,6 +55,16 @@ class era_slots_guard : public retiring_guard<Domain, era_header, era_record> {
   }
 
  private:
+  // The oldest era in the thread's own slots, or now. An object of whose birth nothing is known counts as alive in every era
+  // up to its retirement: so if any of those slots keeps it, the oldest era does, which now may not.
+  era oldest_kept(era now) const noexcept {
+    era oldest = now;
+    this->member_.seat.each([&oldest](const era_slot& s) {
+      if (const era e = s.mine_or_none(); e != no_era) oldest = std::min(oldest, e);
+    });
+    return oldest;
+  }
+
   era_slot* const slots_;
   slot_map<Slots> map_;
   const void* what_[Slots] = {};  // by number: what it protects
