@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include <polder/base/sanitizers.hpp>
 #include <polder/smr/all.hpp>
@@ -187,6 +188,35 @@ TEST(drains, adaptive_keeps_pace_with_destructors_that_retire_and_does_not_nest_
   EXPECT_EQ(deepest, 1);
   EXPECT_EQ(gone, many);  // each of them had two more freed
   d.drain();
+}
+
+// The memory of an object that is retired through a base with a virtual destructor lies elsewhere than the base.
+TEST(drains, free_what_is_retired_through_its_second_base) {
+  struct first {
+    long filling = 0;
+    virtual ~first() = default;
+  };
+  struct second {
+    long filling = 0;
+    virtual ~second() = default;
+  };
+  static int gone;
+  gone = 0;
+  struct both : first, second {
+    ~both() override { ++gone; }
+  };
+  struct last final : second {};
+  EXPECT_FALSE(made_kind<second>.heap_block);
+  EXPECT_TRUE(made_kind<last>.heap_block);
+  for (const named_drain& way : all_drains) {
+    domain d(with(way.policy));
+    for (int n = 0; n != 10; ++n) {
+      guard g(d);
+      g.retire(static_cast<second*>(new both));
+    }
+    d.drain();
+    EXPECT_EQ(std::exchange(gone, 0), 10) << way.name;
+  }
 }
 
 #if !POLDER_SANITIZED  // whose allocator may be locked in the child by the thread that is not there

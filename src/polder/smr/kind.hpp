@@ -47,11 +47,15 @@ inline constexpr kind kind_of = {sizeof(T), kinds::weigher<T>(), nullptr,
 template <class T>
 concept has_own_new = requires { T::operator new(std::size_t{}); };
 
+// A T may be a base of what is deleted, which brings its own memory, or is aligned more, or begins elsewhere.
+template <class T>
+inline constexpr bool may_be_a_base = std::has_virtual_destructor_v<T> && !std::is_final_v<T>;
+
 // What make() makes: operator new's memory.
 template <class T>
-inline constexpr kind made_kind = {sizeof(T), kinds::weigher<T>(), kinds::destructor<T>(),
-                                   [](void* p) noexcept { delete static_cast<T*>(p); },
-                                   alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__ && !has_own_new<T>};
+inline constexpr kind made_kind = {
+    sizeof(T), kinds::weigher<T>(), kinds::destructor<T>(), [](void* p) noexcept { delete static_cast<T*>(p); },
+    alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__ && !has_own_new<T> && !may_be_a_base<T>};
 
 // std::default_delete means the same as make(): so it is the kind that can go back in batches.
 template <class T, class Deleter>
