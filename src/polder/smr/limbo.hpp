@@ -125,6 +125,7 @@ class grace_periods {
   void ripen(const Members&, Member& m, bag<retired_object>& to, Now&&) noexcept {
     m.bags.ripen(static_cast<Core*>(this)->ripe(m), to);
   }
+  void after_fork() noexcept {}
   template <class Members>
   void before_collecting(const Members&) noexcept {}
   template <class Members>

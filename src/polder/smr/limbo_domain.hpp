@@ -28,6 +28,7 @@
 //   outlast(members)                       outside: waits for who may hold what was surrendered, if the scheme can say;
 //   settle(members, m, old, to, now)       inside, afterwards: what is safe of a surrendered parcel goes as by ripen()
 //   press(members)                         goes as far as the others let it, so that who is in the way can be told
+//   after_fork()                           in a fork's child: who is no member yet never becomes one
 //   obstacle(m) -> word                    0: m is in nobody's way; else the same until it moves on
 //
 // grace_periods (limbo.hpp) and sifted (sieve.hpp) have what is alike in two families of them.

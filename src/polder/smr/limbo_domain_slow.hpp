@@ -405,6 +405,7 @@ void limbo_domain<Core>::forked(thread_slot::number survivor) noexcept {
   new (&stalls_lock_) owned_lock;
   ledger_.after_fork();
   background_.after_fork();
+  core_.after_fork();
   // Its number may have other seats, which it has left, and is not to lose this one with them.
   const member* const sits_in = members_.find(survivor);
   for (member* m = members_.first(); m != nullptr; m = m->next) {

@@ -159,6 +159,7 @@ class sifted : public obstacles_inside {
     return self().look(members, m.turn);
   }
 
+  void after_fork() noexcept {}
   template <class Members>
   void before_collecting(const Members&) noexcept {}
   template <class Members>

@@ -173,6 +173,8 @@ class token_core : public grace_periods<token_core<Passing>, 2>, public obstacle
     wait_for_guards(members, fences);
   }
 
+  void after_fork() noexcept { no_more_to_come_below_ = ring_.joined(); }
+
   std::uint64_t rounds() const noexcept { return ring_.look().round(); }
 
   smr::fences fences;
@@ -185,10 +187,11 @@ class token_core : public grace_periods<token_core<Passing>, 2>, public obstacle
 
   template <class Members, class Member>
   token_ring::sight past_who_is_outside(const Members& members, const Member& m) noexcept {
-    return ring_.past_who_is_outside(m.turn.mine, fences, [&members](token_ring::place holder) {
-      const auto* const who = at(members, holder);
-      return who != nullptr && !who->seat.inside();
-    });
+    return ring_.past_who_is_outside(m.turn.mine, fences,
+                                     [&members, gone_below = no_more_to_come_below_](token_ring::place holder) {
+                                       const auto* const who = at(members, holder);
+                                       return who != nullptr ? !who->seat.inside() : holder < gone_below;
+                                     });
   }
 
   template <class Members>
@@ -200,6 +203,8 @@ class token_core : public grace_periods<token_core<Passing>, 2>, public obstacle
   }
 
   mutable token_ring ring_;
+  // In a fork's child: whoever had one of these places, and is not in the list, was on its way there and is gone.
+  token_ring::place no_more_to_come_below_ = 0;
   const options options_;
 };
 

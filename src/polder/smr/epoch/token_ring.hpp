@@ -62,6 +62,9 @@ class token_ring {
     return mine;
   }
 
+  // How many places were given.
+  place joined() const noexcept { return place(members_.load(order::relaxed)); }
+
   struct sight {
     std::uint64_t word;
     place holder() const noexcept { return place(word & ((std::uint64_t{1} << place_bits) - 1)); }
