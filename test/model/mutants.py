@@ -83,6 +83,7 @@ SUBJECTS = {
     "polder/smr/epoch/epoch_clock.hpp": ["polder/smr/epoch/epoch_clock_model.cpp", "polder/smr/seat_gate_model.cpp"],
     "polder/smr/epoch/token_ring.hpp": ["polder/smr/epoch/token_ring_model.cpp"],
     "polder/smr/seat_gate.hpp": ["polder/smr/seat_gate_model.cpp"],
+    "polder/smr/orphan_hint.hpp": ["polder/smr/orphan_hint_model.cpp"],
     "polder/smr/hazard/hazard_slot.hpp": ["polder/smr/hazard/hazard_slot_model.cpp"],
     "polder/smr/era/era_clock.hpp": ["polder/smr/era/era_clock_model.cpp"],
     "polder/smr/era/era_request.hpp": ["polder/smr/era/era_request_model.cpp"],

@@ -51,6 +51,7 @@
 #include <polder/smr/limbo.hpp>
 #include <polder/smr/membership.hpp>
 #include <polder/smr/misuse.hpp>
+#include <polder/smr/orphan_hint.hpp>
 #include <polder/smr/pool.hpp>
 #include <polder/smr/reclaimer.hpp>
 #include <polder/smr/stall.hpp>
@@ -267,9 +268,7 @@ class limbo_domain : thread_watcher {
   owned_lock drain_lock_;  // of who moves bags between seats
   owned_lock stalls_lock_;
   typename Core::bags::parcel collected_;  // under the drain lock: waits for guards to close
-  // orphans_: there may be seats without a thread that hold bags. A hint: written by who leaves or adopts, read by who
-  // steps.
-  atomic<bool> orphans_;
+  orphan_hint orphans_;
 };
 
 }  // namespace polder::smr

@@ -144,7 +144,7 @@ void limbo_domain<Core>::step(member& m) {
   m.stepping = true;
   core_.step(members_, m, [&] { free_ripe(m); });
   free_ripe(m);
-  if (orphans_.load(order::relaxed)) adopt_some(m);
+  if (orphans_.some()) adopt_some(m);
   if (over_bound(m)) [[unlikely]] {
     for (unsigned n = 0; n != Core::tries && over_bound(m); ++n) {
       core_.hurry(members_, m);
@@ -339,14 +339,14 @@ void limbo_domain<Core>::make_room(member& m) {
 template <class Core>
 void limbo_domain<Core>::adopt_some(member& mine) {
   if (!drain_lock_.try_lock(os::thread_mark())) return;
-  orphans_.store(false, order::relaxed);
+  orphans_.look();
   for (member* m = members_.first(); m != nullptr; m = m->next) {
     if (m->gate.state() != seat_state::free || !m->gate.try_take()) continue;
     if (m->bags.empty()) {
     } else if (core_.adoptable(mine, m->bags.newest())) {
       mine.bags.adopt(m->bags, core_.tag(mine));
     } else {
-      orphans_.store(true, order::relaxed);
+      orphans_.left();
     }
     m->gate.end();
   }
@@ -385,7 +385,7 @@ void limbo_domain<Core>::part(member& m) noexcept {
   members_.forget(m.number);
   m.seat.vacate();
   m.gate.disown();
-  orphans_.store(true, order::relaxed);
+  orphans_.left();
 }
 
 template <class Core>
@@ -420,7 +420,7 @@ void limbo_domain<Core>::forked(thread_slot::number survivor) noexcept {
     m->stepping = m->freeing = false;
     m->gate.abandon_after_fork();
   }
-  orphans_.store(true, order::relaxed);
+  orphans_.left();
 }
 
 template <class Core>
