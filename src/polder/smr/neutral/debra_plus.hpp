@@ -82,7 +82,7 @@ class debra_plus_core : public epoch_core<advance::neutralising> {
     for (auto* m = members.first(); m != nullptr; m = m->next) {
       if (epoch_clock::passed(m->seat, e)) continue;
       const read_phase::number w = m->seat.reads.phase.current();
-      if (w != 0 && m->seat.reads.phase.ask(w)) m->seat.reads.tell();
+      if (w != 0 && m->seat.reads.phase.ask(w) && !m->seat.reads.tell()) m->seat.reads.phase.take_back(w);
     }
   }
 

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -188,6 +189,36 @@ TEST(debra_plus, goes_on_past_a_reader_that_stalls_in_a_phase) {
   EXPECT_EQ(reader.broken.load(order::relaxed), 0);
   d.drain();
   delete shared.load(order::relaxed);
+}
+
+// The kernel refuses a signal when too many wait. The reader is told when it does no more.
+TEST(debra_plus, tells_a_reader_again_whom_it_was_not_let_tell) {
+  if (neutraliser::polls) GTEST_SKIP() << "no signals are sent";
+  debra_plus::domain d;
+  atomic<node<debra_plus>*> shared{new node<debra_plus>};
+  stalled_reader<debra_plus> reader(d, shared);
+  const auto retire_one = [&] {
+    debra_plus::guard<1> g(d);
+    g.retire(shared.exchange(g.make<node<debra_plus>>(), order::acq_rel));
+  };
+  struct rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_SIGPENDING, &before), 0);
+  const struct rlimit none = {.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_SIGPENDING, &none), 0);
+  const bool refuses = !neutraliser::send(pid_t(::gettid()));
+  for (int n = 0; n != 10'000; ++n) retire_one();
+  ASSERT_EQ(setrlimit(RLIMIT_SIGPENDING, &before), 0);
+  for (int n = 0; d.statistics().reclaimed < 20'000; ++n) {
+    ASSERT_LT(n, 1'000'000) << "the reader holds up the epoch";
+    retire_one();
+    if (n % 128 == 0) sched_yield();
+  }
+  EXPECT_GT(reader.begun.load(order::relaxed), 1);
+  reader.go();
+  EXPECT_EQ(reader.broken.load(order::relaxed), 0);
+  d.drain();
+  delete shared.load(order::relaxed);
+  if (!refuses) GTEST_SKIP() << "this kernel queues as many signals as are sent";
 }
 
 // A thread that retires in an operation that was begun anew, epochs after it opened its guard.

@@ -67,6 +67,9 @@ class read_phase {
     return false;
   }
 
+  // After ask(w) was true: no signal could be sent, so the next that asks is to try again. Not where anybody waits for over().
+  void take_back(number w) noexcept { asked_.cas(w, w - 1, order::relaxed, order::relaxed); }
+
   // Whether no phase that anybody has asked about goes on: after ask(w), that w is over.
   bool over() const noexcept {
     const number now = now_.load(order::acquire);  // sync: phase-over
@@ -85,8 +88,8 @@ class read_phase {
   //               to be over. That a phase that begins is seen in time, or sees what was unlinked, is the fences' work
   //   ABA         it only grows
   atomic<number> now_;
-  // asked_: the latest phase that anybody wants begun anew. Written by who reclaims, by CAS, and only upwards; read by the
-  // owner, which may see it late: who asked waits.
+  // asked_: the latest phase that anybody wants begun anew. Written by who reclaims, by CAS, and only upwards, but for one that
+  // is taken back; read by the owner, which may see it late: who asked waits.
   atomic<number> asked_;
 };
 
