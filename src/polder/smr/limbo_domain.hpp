@@ -59,7 +59,8 @@
 namespace polder::smr {
 
 // What a domain does when a member's unreclaimed bytes pass the bound: it ends a grace period if the others let it, and
-// frees all that is safe, instead of what its drain would; then it calls, if there is whom to call.
+// frees all that is safe, instead of what its drain would; then it calls, if there is whom to call. What that throws comes
+// out of the guard's constructor, which then opened none, or out of retire(), which has retired.
 struct bound_policy {
   std::uint64_t bytes = ~std::uint64_t{0};                      // of one member
   void (*passed)(void* context, const garbage& now) = nullptr;  // by the thread that passed it, inside a guard
@@ -115,7 +116,7 @@ class limbo_domain : thread_watcher {
         m = &elsewhere(*m);
       m->depth = 1;
       if (core_.due(*m)) [[unlikely]]
-        step(*m);
+        step_or_close(*m);
       if (!m->bags.safe.empty()) [[unlikely]]
         drain_some(*m);
     } else {
@@ -212,6 +213,19 @@ class limbo_domain : thread_watcher {
  private:
   using entry = retired_object;
 
+  // Its thread looks at others, or drains: it does not begin to look within this, in a deleter's guard or in its own.
+  class while_stepping {
+   public:
+    explicit while_stepping(member& m) noexcept : m_(m), was_(std::exchange(m.stepping, true)) {}
+    ~while_stepping() { m_.stepping = was_; }
+    while_stepping(const while_stepping&) = delete;
+    while_stepping& operator=(const while_stepping&) = delete;
+
+   private:
+    member& m_;
+    const bool was_;
+  };
+
   // Under the lock of stalls. Not the calling thread: it runs.
   template <class F>
   void each_obstacle(F&& f) {
@@ -236,6 +250,7 @@ class limbo_domain : thread_watcher {
   POLDER_NOINLINE member& join();
   POLDER_NOINLINE member& elsewhere(member& was);
   POLDER_NOINLINE void step(member& m);
+  POLDER_NOINLINE void step_or_close(member& m);
   bool over_bound(const member& m) const noexcept;
   POLDER_NOINLINE void tell_who_stalls();
   static stall in_full(const member& m, stall s) noexcept;

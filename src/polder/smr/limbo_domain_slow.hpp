@@ -66,8 +66,7 @@ void limbo_domain<Core>::drain() {
   background_.finish();  // what its deleters retired lies in its thread's seat then
   core_.before_collecting(members_);
   collect();
-  member& mine = here();
-  const bool was = std::exchange(mine.stepping, true);  // so that nothing of this goes to the background
+  const while_stepping here_too(here());  // so that nothing of this goes to the background
   for (bool empty = false; !empty;) {
     {
       member& m = open();
@@ -85,7 +84,6 @@ void limbo_domain<Core>::drain() {
     close(m);
     if (held) sched_yield();
   }
-  mine.stepping = was;
   background_.finish();
 }
 
@@ -141,7 +139,7 @@ typename limbo_domain<Core>::member& limbo_domain<Core>::elsewhere(member& was) 
 template <class Core>
 void limbo_domain<Core>::step(member& m) {
   if (m.stepping) return;  // a deleter retires
-  m.stepping = true;
+  const while_stepping once(m);
   core_.step(members_, m, [&] { free_ripe(m); });
   free_ripe(m);
   if (orphans_.some()) adopt_some(m);
@@ -155,7 +153,19 @@ void limbo_domain<Core>::step(member& m) {
     if (options_.bound.passed != nullptr) options_.bound.passed(options_.bound.context, statistics());
     if (options_.bound.stalled != nullptr) tell_who_stalls();
   }
-  m.stepping = false;
+}
+
+template <class Core>
+void limbo_domain<Core>::step_or_close(member& m) {
+  struct undo {
+    limbo_domain& d;
+    member* m;
+    ~undo() {
+      if (m != nullptr) d.close(*m);
+    }
+  } closing{*this, &m};
+  step(m);
+  closing.m = nullptr;
 }
 
 template <class Core>

@@ -150,6 +150,37 @@ TYPED_TEST(domains, keep_the_guards_of_who_forks_with_two_seats) {
   }
 }
 
+// Who is told that its bound was passed may throw: no guard is open then, and the thread looks on afterwards.
+TYPED_TEST(domains, go_on_when_who_is_told_of_the_bound_throws) {
+  static int told, retired;
+  told = retired = 0;
+  using options = typename TestFixture::domain::options;
+  options chosen{.drain = {.how = drain_policy::way::amortized, .an_operation = 0}};  // a drain that frees nothing
+  chosen.bound = {.bytes = 1024, .passed = [](void*, const garbage&) {
+                    if (++told % 2 != 0) throw told;
+                  }};
+  typename TestFixture::domain d(chosen);
+  int caught = 0;
+  for (int n = 0; n != 8000; ++n) {
+    try {
+      typename TestFixture::guard g(d);
+      ++retired;
+      g.retire(g.template make<typename TestFixture::filling>());
+    } catch (int) {
+      ++caught;
+    }
+    ASSERT_EQ(d.members().first()->depth, 0u);
+    ASSERT_FALSE(d.members().first()->stepping);
+  }
+  EXPECT_GT(told, 2);
+  EXPECT_EQ(caught, (told + 1) / 2);
+  EXPECT_EQ(d.statistics().retired, std::uint64_t(retired));
+  if (TypeParam::info.name != "leaky") {
+    EXPECT_LT(d.statistics().unreclaimed(), 2000u);
+  }
+  d.drain();
+}
+
 // A thread that had a place in the ring, and no seat yet, when another one forked.
 TEST(token_domains, pass_by_a_place_whose_thread_is_gone) {
 #if POLDER_SANITIZED
