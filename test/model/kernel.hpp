@@ -24,6 +24,8 @@ struct kernel {
   unsigned longest = granules;
   bool refuses_to_unmap = false;
   bool refuses_to_grow = true;  // in place
+  // What comes of a move: one that is lost has given up the destination.
+  os::moved moves = os::moved::there;
   // Called by commit(), with the range.
   void (*committed)(void* p, std::size_t bytes) = nullptr;
 
@@ -77,9 +79,11 @@ bool unmap(void* p, std::size_t bytes) noexcept {
   return true;
 }
 bool resize(void*, std::size_t, std::size_t) noexcept { return !called().refuses_to_grow; }
-bool move(void* from, std::size_t old_bytes, void*, std::size_t) noexcept {
-  called().unmap(from, old_bytes);
-  return true;
+moved move(void* from, std::size_t old_bytes, void* to, std::size_t new_bytes) noexcept {
+  model::kernel& k = called();
+  if (k.moves == moved::there) k.unmap(from, old_bytes);
+  if (k.moves == moved::lost) k.unmap(to, new_bytes);
+  return k.moves;
 }
 discarded discard_now(void*, std::size_t) noexcept { return called(), discarded::zeroed; }
 bool advise_huge_pages(void*, std::size_t, bool) noexcept { return called(), true; }

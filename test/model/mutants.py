@@ -163,6 +163,8 @@ BREAKS += [
     (HUGE, "purged though somebody took it", "if (!uncache(slot, v)) continue;", "static_cast<void>(uncache(slot, v));"),
     (HUGE, "grows into a rest that somebody took", "if (!uncache(rest)) return;", "static_cast<void>(uncache(rest));"),
     (HUGE, "grows into a mapping that lies elsewhere", "if (behind.base.get() != r.base.get() + r.bytes.get()) {", "if (false) {"),
+    (HUGE, "unmaps a place that was lost", "if (how == os::moved::refused) os::unmap(base, bytes);", "os::unmap(base, bytes);"),
+    (HUGE, "forgets whatever lies in a place that was lost", "map_.forget(address(base) + before, radix_map::huge_mark | number);", "map_.store(address(base) + before, 0);"),
     (ARENA, "no second look at how many grains", "if (k.grains.load(order::relaxed) == n) return n;", "return n;"),
     (ARENA, "open before it is found", "    k.base.store(base, order::release);  // sync: chunk-base\n", "    static_cast<void>(k.taken.give(0, 1));\n    k.base.store(base, order::release);\n"),
     (ARENA, "a number for two", "while (!extra_open_.cas(number, number + 1, order::acq_rel, order::acquire));", "while (extra_open_.store(number + 1, order::release), false);"),

@@ -256,7 +256,7 @@ std::size_t huge_blocks::roomy(std::size_t bytes) const noexcept {
   return huge_pages_ && whole >= bytes ? whole : room;
 }
 
-// Moves block `number` to a mapping of that length. Null: nothing changed.
+// Moves block `number` to a longer mapping. Null: nothing changed.
 std::byte* huge_blocks::move(std::uint32_t number, std::uintptr_t user, std::size_t bytes,
                              bool at_huge_page) noexcept {
   record& r = records_.at(number);
@@ -269,9 +269,10 @@ std::byte* huge_blocks::move(std::uint32_t number, std::uintptr_t user, std::siz
   if (!base) return nullptr;
   if (!map_.store(address(base) + before, radix_map::huge_mark | number)) return os::unmap(base, bytes), nullptr;
   map_.store(user, 0);
-  if (!os::move(r.base.get(), r.bytes.get(), base, bytes)) {
-    map_.store(address(base) + before, 0);
-    os::unmap(base, bytes);
+  if (const os::moved how = os::move(r.base.get(), r.bytes.get(), base, bytes); how != os::moved::there) {
+    // Where the place is lost, a block of another thread's may begin there by now, which the map knows.
+    map_.forget(address(base) + before, radix_map::huge_mark | number);
+    if (how == os::moved::refused) os::unmap(base, bytes);
     map_.store(user, radix_map::huge_mark | number);  // the node is there: it cannot fail
     return nullptr;
   }
@@ -307,6 +308,7 @@ std::byte* huge_blocks::resize(std::uint32_t number, const void* p, std::size_t 
   const bool lies_well =
       !in_huge_pages || exact < old || is_aligned(address(base), huge_page) || ends_stay_.load(order::relaxed);
   if (!lies_well || !os::resize(base, old, bytes)) {
+    if (bytes <= old) return held.settle(old), nullptr;
     base = move(number, address(p), bytes, in_huge_pages);
     if (!base && bytes != exact) base = move(number, address(p), bytes = exact, in_huge_pages);
     if (!base) return held.settle(old), nullptr;

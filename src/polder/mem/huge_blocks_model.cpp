@@ -123,6 +123,22 @@ struct mover : rl::test_suite<mover, 2>, heap {
   void after() { all_back(); }
 };
 
+// The same where the kernel refuses to move it: what the other takes may lie in the place that was lost.
+template <polder::os::moved How>
+struct mover_in_vain : rl::test_suite<mover_in_vain<How>, 2>, heap {
+  void thread(unsigned self) {
+    this->kernel.moves = How;
+    std::byte* const p = this->take();
+    if (self == 0) {
+      POLDER_MODEL_CHECK(this->huge.resize(this->huge.find(p), p, 2 * huge_blocks::shortest) == nullptr);
+    } else {
+      this->give_mine(this->take());
+    }
+    this->give_mine(p);
+  }
+  void after() { this->all_back(); }
+};
+
 // One that grows where a mapping of five granules is in the cache: it has the front, and later what was cut off behind.
 template <class Test>
 struct growth : rl::test_suite<Test, 2>, heap {
@@ -200,6 +216,12 @@ int main() {
   ok &= passes<handing_over<false>>({.title = "huge_blocks: handed over", .executions = 5'000});
   ok &= passes<handing_over<true>>({.title = "huge_blocks: moved and handed over", .executions = 5'000});
   ok &= passes<mover>({.title = "huge_blocks: one that moves", .executions = 3'000});
+  ok &= passes<mover_in_vain<polder::os::moved::lost>>(
+      {.title = "huge_blocks: one that loses its place", .how = search::bounded, .floor = 300, .switches = 1});
+  ok &= passes<mover_in_vain<polder::os::moved::lost>>(
+      {.title = "huge_blocks: one that loses its place", .executions = 5'000});
+  ok &= passes<mover_in_vain<polder::os::moved::refused>>(
+      {.title = "huge_blocks: one that may not move", .executions = 3'000});
   ok &= passes<growers>(
       {.title = "huge_blocks: two that grow from one", .how = search::bounded, .floor = 300, .switches = 1});
   ok &= passes<growers>({.title = "huge_blocks: two that grow from one", .executions = 3'000});

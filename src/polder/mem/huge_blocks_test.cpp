@@ -14,6 +14,7 @@
 #include <polder/os/answered_test.hpp>
 #include <polder/os/forked_test.hpp>
 #include <polder/os/lacks_test.hpp>
+#include <polder/os/lost_move_test.hpp>
 
 namespace polder::mem {
 namespace {
@@ -491,10 +492,60 @@ TEST(huge_blocks, a_resize_that_a_filter_refuses_changes_nothing) {
   EXPECT_EQ(os::fine, os::forked([&] {
               if (!os::answer(SYS_mremap, ENOMEM)) return 1;
               if (h.blocks.resize(h.blocks.find(p), p, 20 * MiB) != nullptr) return 2;
+              if (h.blocks.resize(h.blocks.find(p), p, MiB) != nullptr) return 5;
               if (h.blocks.find(p) == 0 || p[0] != std::byte{1} || p[3 * MiB - 1] != std::byte{1}) return 3;
               return h.free(p) ? 0 : 4;
             }));
   EXPECT_TRUE(h.free(p));
+}
+
+// A block of 3 MiB that is to become one of 20, which the kernel refuses when it has given up the place for it; another is there at
+// once, as `begin` makes it.
+struct refused_late : huge {
+  static inline refused_late* now;
+  huge_blocks in_huge_pages{it.map(), it.page(), directory(), committed, true};
+  huge_blocks& moving;
+  std::byte* other = nullptr;
+  std::size_t length = 0;
+  std::byte* (*begin)(void* to, std::size_t bytes);
+
+  refused_late(bool huge_pages, std::byte* (*how)(void*, std::size_t))
+      : moving(huge_pages ? in_huge_pages : blocks), begin(how) {
+    now = this;
+    std::byte* p = moving.take(3 * MiB, 16).p;
+    p[0] = p[3 * MiB - 1] = std::byte{1};
+    void* const wall =
+        ::mmap(p + 3 * MiB, it.page(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    os::when_lost = [](void* to, std::size_t bytes) {
+      now->length = bytes;
+      now->other = now->begin(to, bytes);
+      EXPECT_EQ(to, now->other);
+      *now->other = std::byte{2};
+    };
+    if (std::byte* const q = moving.resize(moving.find(p), p, 20 * MiB)) p = q;  // without room, perhaps
+    EXPECT_NE(0u, moving.find(p));
+    EXPECT_TRUE(p[0] == std::byte{1} && p[3 * MiB - 1] == std::byte{1});
+    EXPECT_TRUE(moving.give(moving.find(p), p));
+    moving.purge(true);
+    if (wall != MAP_FAILED) ::munmap(wall, it.page());
+  }
+  bool other_is_there() const { return other != nullptr && mapped(other) && *other == std::byte{2}; }
+};
+
+TEST(huge_blocks, a_resize_that_is_refused_late_leaves_the_mapping_that_another_thread_has_in_its_place) {
+  for (const bool huge_pages : {false, true}) {
+    const refused_late h(
+        huge_pages, [](void* to, std::size_t bytes) { return static_cast<std::byte*>(os::map_near(to, bytes)); });
+    ASSERT_TRUE(h.other_is_there());
+    EXPECT_TRUE(os::unmap(h.other, h.length));
+  }
+}
+
+TEST(huge_blocks, a_resize_that_is_refused_late_leaves_the_block_that_another_thread_has_in_its_place) {
+  refused_late h(false, [](void*, std::size_t bytes) { return refused_late::now->blocks.take(bytes, 16).p; });
+  ASSERT_TRUE(h.other_is_there());
+  EXPECT_EQ(h.length, h.usable(h.other));
+  EXPECT_TRUE(h.free(h.other));
 }
 
 TEST(huge_blocks, a_kernel_that_cannot_unmap_keeps_the_mapping_without_its_pages) {

@@ -28,13 +28,8 @@ class radix_map {
 
   // 0 where nothing was stored.
   std::uint32_t find(std::uintptr_t a) const noexcept {
-    if (a >> address_bits != 0) return 0;
-    const middle* m = root_[a >> (grain_shift + 30)].load(order::acquire);  // sync: installed
-    if (!m) return 0;
-    const lower* l = (*m)[index(a, 20)].load(order::acquire);  // sync: installed
-    if (!l) return 0;
-    const leaf* f = (*l)[index(a, 10)].load(order::acquire);  // sync: installed
-    return f ? (*f)[index(a, 0)].load(order::acquire) : 0;    // sync: radix-value
+    const leaf* f = leaf_of(a);
+    return f ? (*f)[index(a, 0)].load(order::acquire) : 0;  // sync: radix-value
   }
 
   // False: no memory for a node; nothing changed. Storing 0 never fails where something was stored before.
@@ -48,12 +43,27 @@ class radix_map {
     return true;
   }
 
+  // 0 again, if it is still this value that was stored there; what another thread has stored since then stays.
+  void forget(std::uintptr_t a, std::uint32_t value) noexcept {
+    leaf* const f = leaf_of(a);
+    if (f) (*f)[index(a, 0)].cas(value, 0, order::relaxed, order::relaxed);
+  }
+
  private:
   static constexpr unsigned address_bits = 57;
   static constexpr unsigned fan_out = 1u << 10;
   using leaf = std::array<atomic<std::uint32_t>, fan_out>;
   using lower = std::array<atomic<leaf*>, fan_out>;
   using middle = std::array<atomic<lower*>, fan_out>;
+
+  // Null: nothing was ever stored near a.
+  leaf* leaf_of(std::uintptr_t a) const noexcept {
+    if (a >> address_bits != 0) return nullptr;
+    const middle* m = root_[a >> (grain_shift + 30)].load(order::acquire);  // sync: installed
+    if (!m) return nullptr;
+    const lower* l = (*m)[index(a, 20)].load(order::acquire);      // sync: installed
+    return l ? (*l)[index(a, 10)].load(order::acquire) : nullptr;  // sync: installed
+  }
 
   static unsigned index(std::uintptr_t a, unsigned shift) { return a >> (grain_shift + shift) & (fan_out - 1); }
 

@@ -47,9 +47,13 @@ inline void* reserve_at_multiple(std::size_t bytes, std::size_t alignment, bool&
 // Grows or shrinks a mapping where it is; false: it is as it was.
 bool resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept;
 
-// Moves a mapping's pages to `to`, and grows or shrinks it; what was mapped at `to` is replaced, what was at `from` is
-// unmapped. False: nothing changed.
-bool move(void* from, std::size_t old_bytes, void* to, std::size_t new_bytes) noexcept;
+enum class moved { there, refused, lost };
+
+// Moves a mapping's pages to `to`, and may make it longer, never shorter; what the caller has at `to` is replaced, what was at
+// `from` is unmapped. refused: the pages are where they were, and so is all at `to`, of which the first page can be read and
+// written now. lost: the pages are where they were, but the kernel gave up what was at `to` before it refused: whatever is there
+// by now is another thread's.
+moved move(void* from, std::size_t old_bytes, void* to, std::size_t new_bytes) noexcept;
 
 enum class discarded { zeroed, lazily, refused };
 

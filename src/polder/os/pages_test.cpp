@@ -17,6 +17,7 @@
 #include <polder/os/answered_test.hpp>
 #include <polder/os/forked_test.hpp>
 #include <polder/os/lacks_test.hpp>
+#include <polder/os/lost_move_test.hpp>
 
 namespace polder::os {
 namespace {
@@ -201,7 +202,7 @@ TEST_F(pages, move_takes_the_pages_along_and_replaces_what_was_there) {
   auto* const from = static_cast<std::byte*>(map(2 * page));
   auto* const to = static_cast<std::byte*>(reserve(4 * page));
   from[page] = std::byte{3};
-  ASSERT_TRUE(move(from, 2 * page, to, 3 * page));
+  ASSERT_EQ(moved::there, move(from, 2 * page, to, 3 * page));
   EXPECT_FALSE(is_mapped(from));
   EXPECT_EQ(std::byte{3}, to[page]);
   EXPECT_TRUE(all_zero(to + 2 * page, page));
@@ -214,13 +215,44 @@ TEST_F(pages, a_move_that_is_refused_leaves_both_places) {
   auto* const to = static_cast<std::byte*>(map(4 * page));
   *from = std::byte{1};
   *to = std::byte{2};
-  EXPECT_FALSE(move(from + 1, 2 * page, to, 2 * page));       // not the beginning of a page
-  EXPECT_FALSE(move(from, 2 * page, to + 1, 2 * page));       // nor that
-  EXPECT_FALSE(move(from, 2 * page, from + page, 2 * page));  // over itself
+  EXPECT_EQ(moved::refused, move(from + 1, 2 * page, to, 2 * page));       // not the beginning of a page
+  EXPECT_EQ(moved::refused, move(from, 2 * page, to + 1, 2 * page));       // nor that
+  EXPECT_EQ(moved::refused, move(from, 2 * page, from + page, 2 * page));  // over itself
+  EXPECT_EQ(moved::refused, move(from, 4 * page, to, 2 * page));           // nor is it cut
   EXPECT_EQ(std::byte{1}, *from);
   EXPECT_EQ(std::byte{2}, *to);
   EXPECT_TRUE(unmap(from, 4 * page));
   EXPECT_TRUE(unmap(to, 4 * page));
+}
+
+// At a limit, say: by then the destination is unmapped.
+TEST_F(pages, a_move_that_is_refused_late_is_told_from_one_that_changed_nothing) {
+  auto* const from = static_cast<std::byte*>(map(2 * page));
+  *from = std::byte{1};
+  auto* const to = static_cast<std::byte*>(reserve(4 * page));
+  when_lost = [](void*, std::size_t) {};
+  EXPECT_EQ(moved::lost, move(from, 2 * page, to, 4 * page));
+  EXPECT_FALSE(is_mapped(to));
+  EXPECT_EQ(std::byte{1}, *from);
+  EXPECT_TRUE(unmap(from, 2 * page));
+}
+
+TEST_F(pages, what_another_thread_maps_where_a_move_was_refused_is_not_taken_for_what_was_there) {
+  auto* const from = static_cast<std::byte*>(map(2 * page));
+  for (const int access : {PROT_NONE, PROT_READ, PROT_READ | PROT_WRITE}) {
+    static int others;
+    others = access;
+    auto* const to = static_cast<std::byte*>(reserve(4 * page));
+    when_lost = [](void* at, std::size_t bytes) {
+      EXPECT_EQ(at, ::mmap(at, bytes, others, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0));
+    };
+    EXPECT_EQ(moved::lost, move(from, 2 * page, to, 4 * page));
+    EXPECT_TRUE(is_mapped(to));
+    EXPECT_EQ((access & PROT_READ) != 0, readable(to));
+    EXPECT_EQ((access & PROT_WRITE) != 0, writable(to));
+    EXPECT_TRUE(unmap(to, 4 * page));
+  }
+  EXPECT_TRUE(unmap(from, 2 * page));
 }
 
 TEST_F(pages, discarded_now_reads_as_zero) {
@@ -358,7 +390,7 @@ TEST_F(pages, every_call_that_is_refused_is_null_or_false) {
               bool cut = false;
               if (unmap(p, page) || reserve_at_multiple(page, 2 * page, cut) || !cut) return 4;
               if (resize(p, 2 * page, page)) return 5;
-              if (move(p, page, p + page, page)) return 6;
+              if (move(p, page, p + page, page) != moved::refused) return 6;
               if (name(p, page, "polder")) return 7;
               return errno == 77 ? 0 : 8;
             }));

@@ -1,7 +1,9 @@
 #include <polder/os/errno_keeper.hpp>
 #include <polder/os/pages.hpp>
 #include <polder/os/timeline.hpp>
+#include <polder/sync/atomic.hpp>
 
+#include <linux/futex.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -10,6 +12,8 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include <array>
+#include <bit>
 #include <csignal>
 #include <cstdint>
 
@@ -99,10 +103,32 @@ bool resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
   return ::mremap(p, old_bytes, new_bytes, 0) == p;
 }
 
-bool move(void* from, std::size_t old_bytes, void* to, std::size_t new_bytes) noexcept {
+namespace {
+
+// Whether the word at p is this one: the kernel looks, and does not fault. It would move no sleeper from there to there.
+bool reads_as(const std::uint32_t* p, std::uint32_t word) {
+  return ::syscall(SYS_futex, p, FUTEX_CMP_REQUEUE_PRIVATE, 0, nullptr, p, word) == 0;
+}
+
+}  // namespace
+
+// The kernel unmaps the destination before it looks at limits and at what is committed, older ones also before they see that
+// `from` is several mappings; and it does not say how far it came. So a mark is left at the destination: where it still is,
+// nothing has happened. Nobody else has the same: it is made of an address on this thread's stack, and is no address itself.
+moved move(void* from, std::size_t old_bytes, void* to, std::size_t new_bytes) noexcept {
   const errno_keeper keep;
   const told t{kind::map, 0, new_bytes};
-  return ::mremap(from, old_bytes, new_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) == to;
+  if (new_bytes < old_bytes || ::mprotect(to, page_size(), PROT_READ | PROT_WRITE) != 0) return moved::refused;
+  constexpr std::uint64_t odd = 0x9e37'79b9'7f4a'7c15;
+  const std::uint64_t ours = address(&keep) * odd;
+  auto& mark = *static_cast<atomic<std::uint64_t>*>(to);
+  const std::uint64_t before = mark.exchange(ours, order::relaxed);
+  if (::mremap(from, old_bytes, new_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) == to) return moved::there;
+  const auto halves = std::bit_cast<std::array<std::uint32_t, 2>>(ours);
+  const auto* const there = static_cast<const std::uint32_t*>(to);
+  if (!reads_as(there, halves[0]) || !reads_as(there + 1, halves[1])) return moved::lost;
+  mark.store(before, order::relaxed);
+  return moved::refused;
 }
 
 discarded discard_now(void* p, std::size_t bytes) noexcept {
