@@ -134,7 +134,17 @@ void core::note_asked(const void* p, std::size_t n) noexcept {
 void* core::reallocate(lab& l, void* p, std::size_t n) noexcept {
   meet_container(n);
   mem::heap_profile* const profile = profile_.load(order::acquire);  // sync: installed
-  if (void* const same = profile ? resize_sampled(*profile, p, n) : try_in_place(p, n)) return same;
+  const auto in_place = [&] { return profile ? resize_sampled(*profile, p, n) : try_in_place(p, n); };
+  if (void* const same = in_place()) return same;
+  // A huge block can grow by itself where the cap leaves no room for another beside it.
+  if (n <= PTRDIFF_MAX && arena_.find(address(p)) == 0 && huge_.find(p) != 0) {
+    const std::size_t whole = align_up(n, arena_.page());
+    const auto lacks = [&] { return whole > usable_size(p) ? whole - usable_size(p) : 0; };
+    for (unsigned tries = 0; lacks() != 0 && budget_.refuses(lacks()); ++tries) {
+      if (!make_room(l, lacks(), tries)) return os::probe::oom(n), nullptr;
+      if (void* const same = in_place()) return same;
+    }
+  }
   const std::size_t had = usable_size(p);
   void* q = nullptr;
   // A large block that grows will grow again. A small one gets a quarter more room, which costs address space only;

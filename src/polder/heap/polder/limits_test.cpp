@@ -117,6 +117,46 @@ TEST(limits, a_block_grows_up_to_the_cap_and_shrinks_below_it) {
   h.free(p);
 }
 
+TEST(limits, a_huge_block_grows_into_what_free_memory_makes_room_for_beside_it) {
+  limited h(limited::with(100 * MiB));
+  h.heap.on_limit([](std::size_t) {
+    ++limited::current->called;
+    return false;
+  });
+  blocks freed;
+  ASSERT_TRUE(h.fill(freed, MiB, 48));
+  void* p = h.allocate(40 * MiB);
+  std::memset(p, 3, 40 * MiB);
+  h.free_all(freed);
+  ASSERT_GE(h.committed(), 80 * MiB);
+  p = h.heap.reallocate(p, 65 * MiB);
+  ASSERT_NE(nullptr, p);
+  EXPECT_EQ(3, static_cast<char*>(p)[40 * MiB - 1]);
+  EXPECT_EQ(0, h.called);
+  EXPECT_LE(h.committed(), 100 * MiB);
+  h.heap.on_limit(nullptr);
+  h.free(p);
+}
+
+TEST(limits, who_watches_the_cap_is_asked_for_what_a_huge_block_lacks_alone) {
+  limited h(limited::with(64 * MiB));
+  h.heap.on_limit([](std::size_t wanted) {
+    limited& l = *limited::current;
+    ++l.called;
+    EXPECT_EQ(30 * MiB, wanted);
+    return false;
+  });
+  void* p = h.allocate(40 * MiB);
+  EXPECT_EQ(nullptr, h.heap.reallocate(p, 70 * MiB));
+  EXPECT_EQ(1, h.called);
+  h.heap.on_limit(nullptr);
+  EXPECT_EQ(40 * MiB, h.heap.usable_size(p));
+  h.heap.set_limit(8 * MiB);
+  p = h.heap.reallocate(p, 100);
+  EXPECT_NE(nullptr, p) << "what becomes smaller needs no room";
+  h.free(p);
+}
+
 TEST(limits, who_watches_the_cap_frees_and_is_asked_again) {
   limited h(limited::with(8 * MiB));
   h.heap.on_limit([](std::size_t wanted) {
