@@ -107,6 +107,12 @@ POLDER_ALWAYS_INLINE bool grain_pool::free_part(chunk_number c, unsigned at, uns
   return true;
 }
 
+// The same for grains that were held and not used, by who purges or by who could not have all of a run. Who searched meanwhile saw
+// none here, and went past: so it is noted again what there is.
+[[gnu::cold]] POLDER_NOINLINE bool grain_pool::free_again(chunk_number c, unsigned at, unsigned n) noexcept {
+  return free_part(c, at, n, (arena_.chunk(c).dirty.load(order::relaxed) & ones(at, n)) != 0);
+}
+
 // `were_dirty`: for each part of the run.
 [[gnu::cold]] POLDER_NOINLINE void grain_pool::put_back(grain first, unsigned n,
                                                         const std::uint64_t* were_dirty) noexcept {
@@ -281,8 +287,7 @@ bool grain_pool::try_take_range(grain first, unsigned n) noexcept {
     return true;
   });
   if (!all)
-    for_each_part(first, had,
-                  [&](chunk_number c, unsigned at, unsigned here) { return arena_.chunk(c).taken.give(at, here); });
+    for_each_part(first, had, [&](chunk_number c, unsigned at, unsigned here) { return free_again(c, at, here); });
   return all;
 }
 
@@ -420,12 +425,12 @@ std::size_t grain_pool::purge_chunk(chunk_number c, const purge_options& o) noex
     if (!k.taken.try_take_at(at, n)) return;  // somebody took part of it: it is in use again
     // Another purge may have been here since we looked: a clean grain must not get our mark, nor be counted twice.
     const std::uint64_t ours = k.dirty.load(order::relaxed) & mask;
-    if ((old & mask & ~ours) != 0) return static_cast<void>(k.taken.give(at, n));
+    if ((old & mask & ~ours) != 0) return static_cast<void>(free_again(c, at, n));
     const grain first = c * grains_per_chunk;
     std::byte* const p = arena_.address_of(first + at);
     if (ours == 0) {
       os::discard_now(p, n * grain_size);  // whatever comes of it, it reads as zero
-      return static_cast<void>(k.taken.give(at, n));
+      return static_cast<void>(free_again(c, at, n));
     }
     std::byte* const mark = arena_.address_of(first + unsigned(std::countr_zero(ours)));
     forget_lists(c, ours);
@@ -441,7 +446,7 @@ std::size_t grain_pool::purge_chunk(chunk_number c, const purge_options& o) noex
       bytes += dropped * grain_size;
     }
     POLDER_CHECK(1, (k.taken.taken() & mask) == mask);
-    static_cast<void>(k.taken.give(at, n));
+    static_cast<void>(free_again(c, at, n));
   });
   k.aged.fetch_or(young, order::relaxed);
   if (kind == page_kind::small_again && (k.taken.taken() | k.dirty.load(order::relaxed)) == 0)

@@ -127,6 +127,7 @@ class grain_pool {
   static constexpr unsigned most_parts = longest / grains_per_chunk + 1;  // of a run, one in each chunk
   void put_back(grain first, unsigned n, const std::uint64_t* were_dirty) noexcept;
   bool free_part(chunk_number c, unsigned at, unsigned n, bool dirty) noexcept;
+  bool free_again(chunk_number c, unsigned at, unsigned n) noexcept;
   std::size_t purge_spare(std::size_t grains, bool lazy_ones = false) noexcept;
   bool make_room(std::size_t grains) noexcept;
   grain take_dirty(unsigned n, want w, chunk_number& hint, site s) noexcept;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <polder/mem/fresh_arena_test.hpp>
+#include <polder/os/advice_test.hpp>
 #include <polder/os/answered_test.hpp>
 #include <polder/os/forked_test.hpp>
 #include <polder/os/lacks_test.hpp>
@@ -63,6 +64,23 @@ struct pooled : fresh_arena {
   bool counts_right() const {
     const grain_pool::counts said = pool.count(), are = bits();
     return said.taken == are.taken && said.dirty == are.dirty && held() == (are.taken + are.dirty) * grain_size;
+  }
+  void validate() const {
+#if POLDER_CHECK_LEVEL >= 2
+    pool.validate();
+#endif
+  }
+  // A purge of all in the middle of which another thread takes a grain.
+  grain taken_during_purge(bool lazily) {
+    static pooled* here;
+    static grain taken;
+    here = this;
+    os::before_advice = [] {
+      chunk_number from = 0;
+      taken = here->pool.take(1, from).first;
+    };
+    purge({.what = which::all, .lazily = lazily});
+    return taken;
   }
   // Of the system's memory, beside the tables.
   std::size_t held() const { return committed.used() - (it.table_bytes() - it.whole().front_bytes); }
@@ -373,6 +391,35 @@ TEST(grain_pool, left_to_the_kernel_once_and_not_promised_to_be_zero) {
   EXPECT_EQ(0u, p.pool.count().dirty);
   ASSERT_TRUE(p.pool.give(g, 8));
   EXPECT_EQ(8 * grain_size, p.purge({.what = which::all, .lazily = true}));  // written again
+}
+
+// While it is with the purger nobody sees it, and who searches notes that there is none.
+TEST(grain_pool, what_a_purge_leaves_dirty_is_found_though_another_thread_looked_for_it_meanwhile) {
+  for (const bool lazily : {true, false}) {
+    pooled p(2);
+    const grain g = p.take_and_touch(60);
+    // Locked memory is not discarded.
+    if (!lazily && ::syscall(SYS_mlock, p.it.address_of(g), 60 * grain_size) != 0)
+      GTEST_SKIP() << "no lock to be had";
+    ASSERT_TRUE(p.pool.give(g, 60));
+    const grain other = p.taken_during_purge(lazily);
+    EXPECT_TRUE(other != 0 && (other < g || other >= g + 60));
+    EXPECT_EQ(60u, p.pool.count().dirty);
+    p.validate();
+    const run r = p.take(1);
+    EXPECT_TRUE(!r.zero && r.first >= g && r.first < g + 60) << r.first;
+    ::syscall(SYS_munlock, p.it.address_of(g), 60 * grain_size);
+    EXPECT_EQ(59 * grain_size, p.purge({.what = which::all, .lazy_ones = true}));
+  }
+}
+
+TEST(grain_pool, what_a_purge_leaves_clean_is_found_though_another_thread_looked_beyond_meanwhile) {
+  pooled p(4);
+  const grain g = p.take_and_touch(63);
+  ASSERT_TRUE(p.pool.give(g, 63));
+  EXPECT_EQ(1u, chunk_of(p.taken_during_purge(false)));
+  EXPECT_EQ(0u, p.pool.count().dirty);
+  for (int i = 0; i != 63; ++i) EXPECT_EQ(0u, chunk_of(p.take(1).first)) << i;
 }
 
 // What nobody can use is given back, as much as is taken clean beside it.
@@ -839,6 +886,7 @@ TEST(grain_pool_stress, purgers_of_two_kinds_leave_zeroes_or_say_so) {
     std::thread lazy([&] { purge(true); });
     purge(false);
     lazy.join();
+    p.validate();
     ASSERT_TRUE(p.counts_right()) << "round " << round << ": " << p.pool.count().dirty << " for " << p.bits().dirty;
     for (run r = p.take(1); r.first != 0; r = p.take(1)) {
       if (r.zero) {
@@ -855,12 +903,17 @@ void four_threads_conserve_every_grain(std::size_t cap) {
   if (cap != budget::none) p.committed.set_limit(cap);
   const std::unique_ptr<atomic<std::uint32_t>[]> holders(new atomic<std::uint32_t>[p.grains()]);
   atomic<std::uint32_t> doubles, lies, refused;
+  const auto give = [&](std::pair<grain, unsigned> r) {
+    for (grain g = r.first; g != r.first + r.second; ++g) holders[g].fetch_sub(1, order::relaxed);
+    if (!p.pool.give(r.first, r.second)) refused.fetch_add(1, order::relaxed);
+  };
+  std::vector<std::pair<grain, unsigned>> left[4];
   std::vector<std::thread> threads;
   for (unsigned t = 0; t != 4; ++t)
     threads.emplace_back([&, t] {
       std::minstd_rand random(t + 1);
       chunk_number hint = t * 8, from = 0;
-      std::vector<std::pair<grain, unsigned>> held;
+      auto& held = left[t];
       const auto check = [&](grain first, unsigned n, bool zero) {
         for (grain g = first; g != first + n; ++g) {
           if (holders[g].fetch_add(1, order::relaxed) != 0) doubles.fetch_add(1, order::relaxed);
@@ -868,10 +921,6 @@ void four_threads_conserve_every_grain(std::size_t cap) {
           *p.it.address_of(g) = std::byte(t + 1);
           p.it.address_of(g)[random() % grain_size] = std::byte(t + 1);
         }
-      };
-      const auto give = [&](std::pair<grain, unsigned> r) {
-        for (grain g = r.first; g != r.first + r.second; ++g) holders[g].fetch_sub(1, order::relaxed);
-        if (!p.pool.give(r.first, r.second)) refused.fetch_add(1, order::relaxed);
       };
       for (int step = 0; step != 4'000; ++step) {
         const unsigned dice = unsigned(random() % 100);
@@ -896,9 +945,11 @@ void four_threads_conserve_every_grain(std::size_t cap) {
           p.pool.purge({.what = dice == 96 ? which::aged : which::all, .lazily = dice >= 98, .budget = MiB}, from);
         }
       }
-      for (const auto& r : held) give(r);
     });
   for (auto& t : threads) t.join();
+  p.validate();
+  for (const auto& held : left)
+    for (const auto& r : held) give(r);
   EXPECT_EQ(0u, doubles.load(order::relaxed));
   EXPECT_EQ(0u, lies.load(order::relaxed));
   EXPECT_EQ(0u, refused.load(order::relaxed));
