@@ -22,6 +22,8 @@ void guarded_blocks::start(std::size_t page, secret s) noexcept {
     by_marks_ = false;
     static_cast<void>(os::deny(pages, all));
   }
+  // A page that is opened by mprotect must have no mark: where some were made, and access was refused, they go again.
+  if (!by_marks_) static_cast<void>(os::remove_guard(pages, all));
   table_ = table;
   page_ = page;
   pattern_ = std::uint8_t(s >> 40 | 1);

@@ -1,10 +1,14 @@
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <fstream>
 #include <vector>
 
 #include <polder/base/config.hpp>
 #include <polder/mem/guarded_blocks.hpp>
+#include <polder/os/forked_test.hpp>
+#include <polder/os/lacks_test.hpp>
 #include <polder/os/pages.hpp>
 
 namespace polder::mem {
@@ -72,6 +76,26 @@ TEST_F(guarded, without_a_start_there_is_nothing) {
   EXPECT_EQ(nullptr, none.take(16, r));
   EXPECT_FALSE(none.has(nullptr));
   EXPECT_FALSE(none.has(&none));
+}
+
+// More than a page may not be made writable at once, in the end: then each is by itself, and none is left behind a mark.
+TEST_F(guarded, can_be_used_where_the_whole_may_not_be_made_writable) {
+  if (const char* why = os::lacks_limits()) GTEST_SKIP() << why;
+  EXPECT_EQ(os::fine, os::forked([&] {
+              std::size_t writable = 0;  // pages, and those of the stack
+              std::ifstream statm("/proc/self/statm");
+              for (int field = 0; field != 6; ++field) statm >> writable;
+              const rlim_t most = (writable + guarded_blocks::slots / 2) * page;
+              const rlimit some{most, most};
+              if (::setrlimit(RLIMIT_DATA, &some) != 0) return 1;
+              guarded_blocks few{};
+              few.start(page, 0x1234'5678'9abc'def0);
+              auto* const p = static_cast<char*>(few.take(64, r));
+              if (p == nullptr) return 2;
+              std::fill(p, p + 64, 'x');
+              few.give(p);
+              return 0;
+            }));
 }
 
 TEST_F(guarded, says_what_a_fault_was) {
