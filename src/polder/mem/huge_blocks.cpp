@@ -237,7 +237,7 @@ std::size_t huge_blocks::worth_keeping(std::size_t cached) const noexcept {
 void huge_blocks::keep_or_unmap(std::uint32_t number) noexcept {
   const std::size_t bytes = records_.at(number).bytes.get();
   const std::size_t all = cached_.fetch_add(bytes, order::relaxed) + bytes;
-  if (all <= worth_keeping(all) && !budget_.is_short())
+  if (bytes / page_ <= cached::most_pages && all <= worth_keeping(all) && !budget_.is_short())
     for (auto& slot : cache_) {
       std::uint64_t none = 0;
       if (slot.load(order::relaxed) != 0) continue;

@@ -100,8 +100,9 @@ class huge_blocks {
     atomic<std::uint32_t> next;   // in a stack of numbers
   };
 
-  // One of the freed mappings: its number, its length in pages, and whether a decay step has seen it.
+  // One of the freed mappings: its number, its length in pages, and whether a decay step has seen it. Longer ones are not kept.
   struct cached {
+    static constexpr std::size_t most_pages = (std::size_t{1} << 31) - 1;
     static constexpr std::uint64_t aged_bit = std::uint64_t{1} << 63;
     static std::uint64_t make(std::uint32_t number, std::size_t pages) {
       return std::uint64_t(pages) << 32 | number;

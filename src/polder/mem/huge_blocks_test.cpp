@@ -103,6 +103,21 @@ TEST(huge_blocks, what_the_system_refuses_is_null_and_costs_nothing) {
   EXPECT_TRUE(h.free(b.p));
 }
 
+// Of a mapping's length an entry of the cache has 31 bits, in pages.
+TEST(huge_blocks, what_is_too_long_for_the_cache_goes_back_at_once) {
+  huge h;
+  for (const std::size_t pages : {std::size_t{1} << 31, (std::size_t{1} << 31) + (256 * MiB) / os::page_size()}) {
+    const block_info b = h.blocks.take(pages * os::page_size(), 16);
+    const block_info stays = h.blocks.take(4 * pages * os::page_size(), 16);  // beside it the cache is large enough
+    if (b.p == nullptr || stays.p == nullptr) GTEST_SKIP() << "not so much address space here";
+    EXPECT_TRUE(h.free(b.p));
+    EXPECT_EQ(0u, h.blocks.cached_bytes());
+    EXPECT_FALSE(mapped(b.p));
+    EXPECT_TRUE(h.free(stays.p));
+    EXPECT_EQ(0u, h.committed.used());
+  }
+}
+
 TEST(huge_blocks, any_alignment) {
   huge h;
   for (int round = 0; round != 2; ++round)
