@@ -132,7 +132,8 @@ huge_blocks::block_info huge_blocks::take(std::size_t n, std::size_t alignment, 
   const std::size_t asked = n;
   const std::size_t slack = alignment > os::page_size() ? alignment - os::page_size() : 0;  // map() aligns to those
   if (n < shortest) n = shortest;
-  if (n > PTRDIFF_MAX - slack - page_) return {};
+  if (n > os::most_mapped || slack > os::most_mapped - n)
+    return {};  // before it counts, and others are short for it
   std::size_t bytes = align_up(n + slack, page_);
   const bool in_huge_pages = grows && huge_pages_ && (bytes >= worth_huge_pages || budget_.used() >= large_heap);
   const std::size_t more = in_huge_pages && bytes < worth_huge_pages ? worth_huge_pages : roomy(bytes);
@@ -287,7 +288,7 @@ std::byte* huge_blocks::resize(std::uint32_t number, const void* p, std::size_t 
   const std::size_t before = address(p) - address(r.base.get());
   const std::size_t asked = n;
   if (n < shortest) n = shortest;
-  if (n > PTRDIFF_MAX - before - page_) return nullptr;
+  if (n > os::most_mapped - before) return nullptr;
   const std::size_t exact = align_up(n + before, page_);
   if (const std::size_t has = r.bytes.get(); exact > has) {
     rejoin(number, roomy(exact));

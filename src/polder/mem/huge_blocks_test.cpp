@@ -118,6 +118,23 @@ TEST(huge_blocks, what_is_too_long_for_the_cache_goes_back_at_once) {
   }
 }
 
+TEST(huge_blocks, what_no_address_space_holds_does_not_count_for_a_moment) {
+  static std::size_t told;
+  huge h;
+  told = 0;
+  h.committed.set_target(GiB);
+  h.committed.on_target([](std::size_t used) { told = used; });
+  for (const std::size_t n : {std::size_t{PTRDIFF_MAX} / 2, std::size_t{1} << 60, std::size_t{1} << 57}) {
+    EXPECT_EQ(nullptr, h.blocks.take(n, 16).p);
+    EXPECT_EQ(nullptr, h.blocks.take_to_grow(n).p);
+    EXPECT_EQ(0u, told) << n;
+  }
+  const block_info b = h.blocks.take(2 * MiB, 16);
+  EXPECT_EQ(nullptr, h.blocks.resize(h.blocks.find(b.p), b.p, PTRDIFF_MAX / 2));
+  EXPECT_EQ(0u, told);
+  EXPECT_TRUE(h.free(b.p));
+}
+
 TEST(huge_blocks, any_alignment) {
   huge h;
   for (int round = 0; round != 2; ++round)

@@ -15,6 +15,16 @@ namespace polder::os {
 // Bytes; from the auxiliary vector, no system call.
 std::size_t page_size() noexcept;
 
+// Bytes of address space that mappings lie in whose place the system chooses, also where there is more for who asks for a place:
+// nothing longer can be had.
+#if defined(__x86_64__)
+inline constexpr std::size_t most_mapped = std::size_t{1} << 47;
+#elif defined(__aarch64__)
+inline constexpr std::size_t most_mapped = std::size_t{1} << 48;
+#else
+inline constexpr std::size_t most_mapped = std::size_t{1} << 57;
+#endif
+
 // Address space only: not readable, not writable, not charged.
 void* reserve(std::size_t bytes) noexcept;
 
