@@ -111,7 +111,7 @@ void* core::try_in_place(const void* p, std::size_t n) noexcept {
     const unsigned rest = run.grains - unsigned(wanted);
     run.grains = std::uint32_t(wanted);
     const mem::grain behind = g + mem::grain(wanted);
-    const left how = options_.hardened
+    const left how = keeps_nothing()
                          ? emptied_at_once(arena_.address_of(behind), rest * mem::grain_size, left::dirty)
                          : left::dirty;
     static_cast<void>(grains_.give(behind, rest, how));

@@ -575,6 +575,18 @@ TEST(polder_heap, a_batch_is_that_many_blocks) {
 
 // ---- options ---------------------------------------------------------------------------------------------------------
 
+TEST(options_of_the_heap, no_decay_returns_what_a_run_is_cut_by_in_the_realloc) {
+  served h({.arena_size = GiB, .decay_ms = 0});
+  auto* const p = static_cast<std::byte*>(h.allocate(8 * MiB));
+  std::memset(p, 7, 8 * MiB);
+  const std::size_t held = h.now().committed;
+  ASSERT_EQ(p, h.heap.reallocate(p, 2 * MiB));
+  EXPECT_EQ(held - 6 * MiB, h.now().committed);
+  EXPECT_EQ(0u, h.now().cached);
+  EXPECT_EQ(std::byte{7}, p[2 * MiB - 1]);
+  h.free(p);
+}
+
 TEST(options_of_the_heap, no_decay_returns_memory_in_the_free) {
   served h({.arena_size = GiB, .decay_ms = 0});
   auto* const large = static_cast<std::byte*>(h.allocate(MiB));
