@@ -8,7 +8,7 @@ namespace polder::faults {
 inline constexpr long documented_calls[] = {
     SYS_mmap,               // more address space, huge blocks
     SYS_munmap,             // huge blocks given back
-    SYS_mprotect,           // commits more of the arena
+    SYS_mprotect,           // commits more of the arena, and the first page of a place for a huge block
     SYS_madvise,            // decay, prefault
     SYS_mremap,             // realloc of huge blocks
     SYS_membarrier,         // claims an idle thread's cache
@@ -19,6 +19,7 @@ inline constexpr long documented_calls[] = {
     SYS_gettid,             // a thread that allocates for the first time: its number
     SYS_tgkill,             // signal 0: is a thread that was not seen for long still there?
     SYS_sched_yield,        // the heap profile is turned on or off, and a thread is inside each time
+    SYS_futex,              // after a refused mremap: is its place still ours? The thread below sleeps on one
     SYS_rt_sigprocmask,     // the heap profile: can this page of the stack be read? It changes no mask
     // The thread that gives memory back (background=0: there is none): its name; where root started the process, whether the
     // others still have its rights.
@@ -30,8 +31,7 @@ inline constexpr long documented_calls[] = {
 
 // What the test itself and libc's threads need beside.
 inline constexpr long tolerated_calls[] = {
-    SYS_exit_group, SYS_exit,   SYS_write,           SYS_futex, SYS_rt_sigreturn,
-    SYS_clone,      SYS_clone3, SYS_set_robust_list, SYS_rseq,
+    SYS_exit_group, SYS_exit, SYS_write, SYS_rt_sigreturn, SYS_clone, SYS_clone3, SYS_set_robust_list, SYS_rseq,
 };
 
 }  // namespace polder::faults
