@@ -812,7 +812,7 @@ void forget_reservations() {
     char line[4096], rights[5];
     unsigned long from, to;
     while (std::fgets(line, sizeof line, f))
-      if (std::sscanf(line, "%lx-%lx %4s", &from, &to, rights) == 3 && to - from > 100 * MiB &&
+      if (std::sscanf(line, "%lx-%lx %4s", &from, &to, rights) == 3 && to - from > 2 * MiB &&
           std::strcmp(rights, "---p") == 0) {
         reserved.push_back({from, to});
       }
