@@ -41,6 +41,7 @@ class core {
   // giving it up; unnumbered: it is borrowed.
   lab* acquire_lab(std::uint32_t thread) noexcept;
   void release_lab(lab& l) noexcept;                // by its thread, outside
+  bool give_way(lab& l) noexcept;                   // by its thread, to who claims it; sync/lab_state.hpp
   std::uint32_t number_of_caller() const noexcept;  // unnumbered: whether it has ended could not be asked
 
   // ---- allocation. `zero` says what is known about the block
@@ -126,6 +127,7 @@ class core {
   lab& lab_at(mem::lab_number n) const noexcept;
   mem::lab_number labs_made() const noexcept { return labs_.load(order::acquire); }  // sync: lab-counted
   lab* make_lab(mem::site s) noexcept;
+  lab* find_lab(std::uint32_t thread) noexcept;
   lab* idle_lab(mem::site s, std::uint32_t thread) noexcept;
   lab* pop_idle(index_stack& from, std::uint32_t thread) noexcept;
   void push_idle(lab& l, bool with_spans) noexcept;
@@ -374,6 +376,10 @@ class core {
   //          lab-counted (labs_): who counts a LAB has its grain; who reads the count finds it
   atomic<lab*>* lab_blocks_;
   alignas(false_sharing_range) atomic<std::uint32_t> labs_{0};  // made so far
+  // threads_ — that have had a LAB, since the start or the fork that made this process.
+  //   written by  who gets a LAB of its own, and who gives way and will get another
+  //   order       relaxed: a figure
+  atomic<std::uint32_t> threads_{0};
   struct idle_labs {
     index_stack full;   // without a thread, with spans
     index_stack empty;  // without a thread, most without spans

@@ -151,6 +151,18 @@ lab* core::idle_lab(mem::site s, std::uint32_t thread) noexcept {
 }
 
 lab* core::acquire_lab(std::uint32_t thread) noexcept {
+  lab* const l = find_lab(thread);
+  if (l && thread != gate::unnumbered) threads_.fetch_add(1, order::relaxed);
+  return l;
+}
+
+bool core::give_way(lab& l) noexcept {
+  const bool gone = l.door.give_way();
+  if (gone) threads_.fetch_sub(1, order::relaxed);
+  return gone;
+}
+
+lab* core::find_lab(std::uint32_t thread) noexcept {
   const mem::site s = site_here();
   lab* l = idle_lab(s, thread);
   if (l) return l;
@@ -349,6 +361,7 @@ void core::after_fork_child(lab* own) noexcept {
   process_.store(os::own_process_number(), order::relaxed);
   const std::uint32_t was = own->door.owner(), is = number_of_caller();
   own->door.renumber_in_child(is);
+  threads_.store(own->door.is_owned() ? 1 : 0, order::relaxed);
   const auto links = [this](std::uint32_t n) -> atomic<std::uint32_t>& { return lab_at(n).next_idle; };
   static_cast<void>(os::register_heavy_fence());
   for (idle_labs& idle : idle_) {

@@ -318,7 +318,7 @@ class polder_heap {
   void give_way(lab& l) noexcept {
     if (!replace_own(here(), &l, nobody())) return;  // a handler has done so
     signal_fence();
-    if (l.door.give_way()) return;
+    if (core_.load(order::relaxed)->give_way(l)) return;
     // The claim is over, and this LAB may not go to others (sync/lab_state.hpp); one that a handler has taken may.
     lab* const other = exchange_own(here(), &l);
     if (other != nobody()) core_.load(order::relaxed)->release_lab(*other);

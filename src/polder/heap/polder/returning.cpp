@@ -15,7 +15,7 @@ constexpr mem::grain worth_tending = 16 * MiB / mem::grain_size;
 void core::have_it_tended() noexcept {
   if (background_.runs()) [[likely]]
     return;
-  if (!options_.background || options_.decay_ms == 0 || labs_made() < 2) return;
+  if (!options_.background || options_.decay_ms == 0 || threads_.load(order::relaxed) < 2) return;
   const mem::grain_pool::counts now = grains_.count();
   if (now.taken + now.dirty < worth_tending && huge_.cached_bytes() == 0) return;
   background_.start([](void* self) { static_cast<core*>(self)->tend(); }, this);

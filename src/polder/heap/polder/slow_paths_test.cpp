@@ -325,6 +325,31 @@ TEST(background, gives_back_what_was_freed_before_everybody_slept_and_ends) {
   }
 }
 
+// The kernel forbids to several threads what one may do, and a child of fork has one, whatever its parent had.
+TEST(background, does_not_come_in_a_child_of_fork_until_that_has_threads) {
+  served h({.arena_size = GiB, .decay_ms = 20});
+  std::vector<void*> held;
+  for (int i = 0; i != 64; ++i) held.push_back(std::memset(h.allocate(MiB), 1, MiB));
+  h.in_a_thread([&] { h.allocate(16); });
+  EXPECT_EQ(os::fine, os::forked([&] {
+              h.heap.after_fork_child();
+              for (int i = 0; i != 32; ++i) h.free(held[std::size_t(i)]);
+              for (int i = 0; i != 4; ++i) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(15));
+                h.free(h.allocate(MiB));
+              }
+              if (h.heap.read_modes().background != background_mode::waits) return 1;
+              if (os::under_sanitizer() != nullptr) return 0;  // which has no threads in a child
+              h.in_a_thread([&] { h.allocate(16); });
+              for (int i = 0; h.heap.read_modes().background == background_mode::waits; ++i) {
+                h.free(h.allocate(MiB));
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+              }
+              return 0;
+            }));
+  for (void* p : held) h.free(p);
+}
+
 // Less than anybody claims a sleeping thread's LAB for, freed by one who never allocates.
 TEST(background, comes_back_for_what_is_sent_to_who_sleeps_after_it_ended) {
   if (!os::register_heavy_fence()) GTEST_SKIP() << "no membarrier here";
