@@ -66,7 +66,7 @@ std::size_t page_size() noexcept { return 4096; }
 std::size_t address_space_limit() noexcept { return SIZE_MAX; }
 std::size_t physical_memory() noexcept { return 0; }
 void* map(std::size_t bytes) noexcept { return called().map(bytes); }
-void* reserve(std::size_t bytes) noexcept { return called().map(bytes); }
+void* reserve(std::size_t bytes, use_of_reserved) noexcept { return called().map(bytes); }
 bool commit(void* p, std::size_t bytes) noexcept {
   model::kernel& k = called();
   if (k.committed != nullptr) k.committed(p, bytes);

@@ -114,7 +114,7 @@ void huge_blocks::rejoin(std::uint32_t number, std::size_t wanted) noexcept {
 void* huge_blocks::reserve_at_huge_page(std::size_t bytes) noexcept {
   if (ends_stay_.load(order::relaxed)) return nullptr;
   bool cut;
-  void* const p = os::reserve_at_multiple(bytes, huge_page, cut);
+  void* const p = os::reserve_at_multiple(bytes, huge_page, cut, os::use_of_reserved::whole);
   if (!cut) ends_stay_.store(true, order::relaxed);
   return p;
 }

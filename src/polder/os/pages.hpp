@@ -25,10 +25,14 @@ inline constexpr std::size_t most_mapped = std::size_t{1} << 48;
 inline constexpr std::size_t most_mapped = std::size_t{1} << 57;
 #endif
 
-// Address space only: not readable, not writable, not charged.
-void* reserve(std::size_t bytes) noexcept;
+// Of what is committed of it: little is touched, so that its length says nothing; or all may be, and the system may refuse what it
+// could never find room for, as where vm.overcommit_memory is 0.
+enum class use_of_reserved { sparse, whole };
 
-// Zeroed, readable and writable memory, charged when touched.
+// Address space only: not readable, not writable, not charged.
+void* reserve(std::size_t bytes, use_of_reserved use = use_of_reserved::sparse) noexcept;
+
+// Zeroed, readable and writable memory, charged when touched; refused as above where all of it could not be.
 void* map(std::size_t bytes) noexcept;
 
 // The same at `place`, if nothing is there, or wherever the system likes.
@@ -42,10 +46,11 @@ bool unmap(void* p, std::size_t bytes) noexcept;
 
 // Reserves at a multiple of `alignment`, a power of two: more than that, and gives the ends back. False in `cut`: they were not all
 // taken, and stay reserved.
-inline void* reserve_at_multiple(std::size_t bytes, std::size_t alignment, bool& cut) noexcept {
+inline void* reserve_at_multiple(std::size_t bytes, std::size_t alignment, bool& cut,
+                                 use_of_reserved use = use_of_reserved::sparse) noexcept {
   const std::size_t wide = bytes + alignment;
   cut = true;
-  auto* const all = wide < bytes ? nullptr : static_cast<std::byte*>(reserve(wide));
+  auto* const all = wide < bytes ? nullptr : static_cast<std::byte*>(reserve(wide, use));
   if (!all) return nullptr;
   std::byte* const p = at_address(align_up(address(all), alignment));
   const auto before = std::size_t(p - all);

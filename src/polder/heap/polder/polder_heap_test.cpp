@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -792,6 +793,30 @@ TEST(statistics_of_the_heap, the_peak_is_not_below_what_was_seen) {
   h.free(p);
   h.heap.trim(0);
   EXPECT_GE(h.now().peak, seen);
+}
+
+// As with the C library's malloc: a program that reads a length somewhere hears that there is no such memory, and is not killed
+// for want of it later.
+TEST(exhaustion, what_the_machine_could_never_hold_is_refused) {
+  std::FILE* const f = std::fopen("/proc/sys/vm/overcommit_memory", "r");
+  const int policy = f ? std::fgetc(f) : 0;
+  if (f) std::fclose(f);
+  struct sysinfo machine;
+  if (policy != '0' || ::sysinfo(&machine) != 0) GTEST_SKIP() << "the system promises whatever is asked for";
+  const std::size_t too_much = (machine.totalram + machine.totalswap) * machine.mem_unit + GiB;
+  served h;
+  EXPECT_EQ(nullptr, h.allocate(too_much));
+  EXPECT_EQ(nullptr, h.heap.allocate_zeroed(too_much));
+  EXPECT_EQ(nullptr, h.heap.allocate_aligned(8 * MiB, too_much));
+  for (const std::size_t n : {std::size_t{100}, 100 * KiB, 4 * MiB, 64 * MiB}) {
+    auto* const p = static_cast<char*>(h.allocate(n));
+    p[0] = 'a', p[n - 1] = 'z';
+    EXPECT_EQ(nullptr, h.heap.reallocate(p, too_much)) << n;
+    EXPECT_EQ('a', p[0]);
+    EXPECT_EQ('z', p[n - 1]);
+    h.free(p);
+  }
+  EXPECT_EQ(0u, h.now().allocated);
 }
 
 // ---- near the end of the address space -----------------------------------------------------------------------------------

@@ -55,10 +55,11 @@ std::size_t page_size() noexcept {
   return n != 0 ? n : 4096;
 }
 
-void* reserve(std::size_t bytes) noexcept {
+void* reserve(std::size_t bytes, use_of_reserved use) noexcept {
   const errno_keeper keep;
   const told t{kind::map, 0, bytes};
-  return mapped_or_null(::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  const int sparse = use == use_of_reserved::sparse ? MAP_NORESERVE : 0;
+  return mapped_or_null(::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | sparse, -1, 0));
 }
 
 void* map(std::size_t bytes) noexcept { return map_near(nullptr, bytes); }
@@ -66,8 +67,7 @@ void* map(std::size_t bytes) noexcept { return map_near(nullptr, bytes); }
 void* map_near(void* place, std::size_t bytes) noexcept {
   const errno_keeper keep;
   const told t{kind::map, 0, bytes};
-  return mapped_or_null(
-      ::mmap(place, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  return mapped_or_null(::mmap(place, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 }
 
 bool commit(void* p, std::size_t bytes) noexcept {
