@@ -43,11 +43,10 @@ std::byte* place_front(std::byte* p, std::size_t page) {
 
 // Eight times what the machine has: a heap of blocks that are touched is never so large, and where the tables begin depends on it,
 // which had better be close to each other.
-constexpr std::size_t least_usual = 64 * GiB;
+constexpr std::size_t least_usual = 64 * GiB, most_bytes = 32 * TiB;
 std::size_t usual_bytes() {
-  constexpr std::size_t most = 32 * TiB;
   const std::size_t memory = os::physical_memory();
-  if (memory == 0 || memory > most / 8) return most;
+  if (memory == 0 || memory > most_bytes / 8) return most_bytes;
   return std::max(std::bit_ceil(8 * memory), least_usual);
 }
 
@@ -66,7 +65,7 @@ bool commit_range(const void* begin, const void* end, std::size_t page) {
 arena::reservation arena::reserve(std::size_t front, std::size_t wanted, std::size_t page) noexcept {
   constexpr std::size_t smallest = 4 * grain_size;
   const std::size_t limit = os::address_space_limit();
-  std::size_t arena_bytes = wanted != 0 ? align_up(wanted, grain_size) : usual_bytes();
+  std::size_t arena_bytes = wanted != 0 ? align_up(std::min(wanted, most_bytes), grain_size) : usual_bytes();
   if (limit != SIZE_MAX && arena_bytes > limit / 8) arena_bytes = align_down(limit / 8, grain_size);
   if (arena_bytes < smallest) arena_bytes = smallest;
   for (;; arena_bytes = align_down(arena_bytes / 4, grain_size)) {

@@ -173,6 +173,16 @@ TEST(arena, the_ladder_begins_at_eight_times_the_memory_where_nothing_limits_it)
   arena::abandon(r);
 }
 
+TEST(arena, more_than_32_TiB_is_not_reserved_whatever_is_wanted) {
+  if (os::address_space_limit() != SIZE_MAX) GTEST_SKIP() << "something limits it here";
+  for (const std::size_t wanted : {33 * TiB, SIZE_MAX / 2, SIZE_MAX}) {
+    const arena::reservation r = arena::reserve(fresh_arena::front, wanted, os::page_size());
+    ASSERT_NE(nullptr, r.start) << wanted;
+    EXPECT_LE(r.arena_bytes, 32 * TiB);
+    arena::abandon(r);
+  }
+}
+
 // A fork copies each page of the system's tables, and one tells of 2 MiB: what every heap touches there lies on three.
 TEST(arena, what_is_touched_first_lies_together) {
   const arena::reservation r = arena::reserve(fresh_arena::front, 0, os::page_size());
