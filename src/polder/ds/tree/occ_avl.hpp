@@ -42,8 +42,8 @@
 
 #include <polder/base/check.hpp>
 #include <polder/base/config.hpp>
+#include <polder/ds/parts/sleeping_lock.hpp>
 #include <polder/ds/tree/map_info.hpp>
-#include <polder/os/futex.hpp>
 #include <polder/sync/atomic.hpp>
 
 namespace polder::ds {
@@ -143,7 +143,12 @@ class occ_avl : public counted_at_rest<occ_avl<K, V, R>> {
     //   written by  who holds the lock: of this node for child and height; of the parent (both, when it changes) for parent
     //   read by     all
     //   order       avl-link: publishes the node that is linked; and the version that announces a rotation, which is
-    //               written before, so that who reads a rotated child finds the version changed
+    //               written before, so that who reads a rotated child finds the version changed.
+    //               avl-hand-over: who changes the height of a node holds its lock, but not its parent's; who gives it another
+    //               parent holds the parents' locks, but not its own. The one stores height, then loads parent, which it
+    //               will mend; the other stores parent, then loads height. In the one order of these four the later
+    //               load sees the other's store: so who changed the height mends the new parent, or who moved the node
+    //               reckons with its new height
     atomic<node*> child[2];
     atomic<spot*> parent{nullptr};
     // version — how often keys have left the subtree.
@@ -159,7 +164,7 @@ class occ_avl : public counted_at_rest<occ_avl<K, V, R>> {
     //   ABA         2^31 insertions of one key between two looks at it
     atomic<std::uint32_t> stamp{0};
     atomic<std::int32_t> height{1};
-    owned_lock lock;
+    sleeping_lock lock;
   };
   struct node : spot {
     explicit node(const K& k) : key(k) {}
@@ -269,7 +274,7 @@ class occ_avl : public counted_at_rest<occ_avl<K, V, R>> {
     for (unsigned spins = 0; spins != 100; ++spins) {
       if ((s.version.load(order::acquire) & shrinking) == 0) return;  // sync: avl-version
     }
-    const os::holding until_it_is_free(s.lock);
+    const holding until_it_is_free(s.lock);
   }
 
   static bool has_value(const node& n) noexcept {
@@ -278,7 +283,10 @@ class occ_avl : public counted_at_rest<occ_avl<K, V, R>> {
   }
   static node* left(const spot& s) noexcept { return s.child[0].load(order::acquire); }   // sync: avl-link
   static node* right(const spot& s) noexcept { return s.child[1].load(order::acquire); }  // sync: avl-link
-  static std::int32_t height(const node* n) noexcept { return n == nullptr ? 0 : n->height.load(order::relaxed); }
+  static std::int32_t height(const node* n) noexcept {
+    if (n == nullptr) return 0;
+    return n->height.load(order::seq_cst);  // sync: avl-hand-over: store of parent, load of height
+  }
 
   // --- the way down
 
@@ -360,7 +368,7 @@ class occ_avl : public counted_at_rest<occ_avl<K, V, R>> {
     p.prepare_node();
     worklist todo;
     {
-      const os::holding l(w.parent->lock);
+      const holding l(w.parent->lock);
       if (w.parent->version.load(order::relaxed) != w.version ||
           w.parent->child[w.side].load(order::relaxed) != nullptr)
         return outcome::again;
@@ -376,7 +384,7 @@ class occ_avl : public counted_at_rest<occ_avl<K, V, R>> {
   outcome revive(node& n, pending& p) {
     if (has_value(n)) return outcome::no;
     p.prepare_value();
-    const os::holding l(n.lock);
+    const holding l(n.lock);
     if (is_unlinked(n)) return outcome::again;
     if (has_value(n)) return outcome::no;
     p.give_value(n);
@@ -404,7 +412,7 @@ class occ_avl : public counted_at_rest<occ_avl<K, V, R>> {
   // Leaves a signpost.
   template <class F>
   outcome blank(guard& g, node& n, F&& taken) {
-    const os::holding l(n.lock);
+    const holding l(n.lock);
     if (is_unlinked(n)) return outcome::again;
     if (!has_value(n)) return outcome::no;
     if (left(n) == nullptr || right(n) == nullptr) return outcome::again;
@@ -416,9 +424,9 @@ class occ_avl : public counted_at_rest<occ_avl<K, V, R>> {
     spot* const parent = n.parent.load(order::acquire);  // sync: avl-link
     worklist todo;
     {
-      const os::holding l(parent->lock);
+      const holding l(parent->lock);
       if (is_unlinked(*parent) || n.parent.load(order::relaxed) != parent) return outcome::again;
-      const os::holding m(n.lock);
+      const holding m(n.lock);
       if (is_unlinked(n)) return outcome::again;
       if (!has_value(n)) return outcome::no;
       if (left(n) != nullptr && right(n) != nullptr) return outcome::again;
@@ -437,8 +445,9 @@ class occ_avl : public counted_at_rest<occ_avl<K, V, R>> {
     hang(parent, left(parent) == &n ? 0 : 1, rest);
   }
   static void hang(spot& parent, unsigned side, node* n) noexcept {
-    parent.child[side].store(n, order::release);                 // sync: avl-link
-    if (n != nullptr) n->parent.store(&parent, order::release);  // sync: avl-link
+    parent.child[side].store(n, order::release);  // sync: avl-link
+    if (n != nullptr)
+      n->parent.store(&parent, order::seq_cst);  // sync: avl-link, avl-hand-over: store of parent, load of height
   }
 
   // --- balance
@@ -469,13 +478,14 @@ class occ_avl : public counted_at_rest<occ_avl<K, V, R>> {
     unsigned n_ = 0;
   };
 
-  // With the lock of s, without which two that change a child each might both see the other's old height.
+  // With the lock of s, without which two that change a child each might both see the other's old height. Whoever moves s
+  // meanwhile needs no lock of it: avl-hand-over.
   need fix_height(spot& s, worklist& todo) const noexcept {
     if (&s == &top_) return need::nothing;
     const condition c = of(s);
     if (c.what == need::height) {
-      s.height.store(c.height, order::relaxed);
-      todo.push(*s.parent.load(order::relaxed));
+      s.height.store(c.height, order::seq_cst);   // sync: avl-hand-over: store of height, load of parent
+      todo.push(*s.parent.load(order::seq_cst));  // sync: avl-link, avl-hand-over: store of height, load of parent
     }
     return c.what;
   }
@@ -485,19 +495,19 @@ class occ_avl : public counted_at_rest<occ_avl<K, V, R>> {
     while (spot* const s = todo.pop()) {
       if (s == &top_) continue;
       {
-        const os::holding l(s->lock);
+        const holding l(s->lock);
         if (is_unlinked(*s) || fix_height(*s, todo) != need::step) continue;
       }
       node& n = static_cast<node&>(*s);
       spot* const parent = n.parent.load(order::acquire);  // sync: avl-link
       bool gone = false;
       {
-        const os::holding l(parent->lock);
+        const holding l(parent->lock);
         if (is_unlinked(*parent) || n.parent.load(order::relaxed) != parent) {
           todo.push(n);
           continue;
         }
-        const os::holding m(n.lock);
+        const holding m(n.lock);
         if (is_unlinked(n)) continue;
         gone = step(*parent, n, todo);
       }
@@ -524,7 +534,7 @@ class occ_avl : public counted_at_rest<occ_avl<K, V, R>> {
   // rebalanceToRight (side 0), rebalanceToLeft (side 1): the child of n on that side is too high.
   void lift(spot& parent, node& n, unsigned side, worklist& todo) noexcept {
     node& high = *n.child[side].load(order::relaxed);
-    const os::holding l(high.lock);
+    const holding l(high.lock);
     if (high.height.load(order::relaxed) - height(n.child[1 - side].load(order::relaxed)) <= 1) {
       todo.push(n);  // meanwhile it is not
       return;
@@ -533,7 +543,7 @@ class occ_avl : public counted_at_rest<occ_avl<K, V, R>> {
     node* const inner = high.child[1 - side].load(order::relaxed);
     if (height(outer) >= height(inner)) return rotate(parent, n, high, side, todo);
     {
-      const os::holding m(inner->lock);
+      const holding m(inner->lock);
       if (height(outer) >= height(inner)) return rotate(parent, n, high, side, todo);
       // Twice; but not where that would leave `high` out of balance, since then it or `inner` is now, and comes first.
       const std::int32_t beside = height(inner->child[side].load(order::relaxed));
@@ -544,6 +554,7 @@ class occ_avl : public counted_at_rest<occ_avl<K, V, R>> {
     todo.push(*inner);
   }
 
+  // With the locks of n and of its parent, which whoever moves n takes next: relaxed.
   static void set_height(node& n) noexcept {
     n.height.store(1 + std::max(height(left(n)), height(right(n))), order::relaxed);
   }
