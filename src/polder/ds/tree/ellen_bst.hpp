@@ -5,7 +5,7 @@
 //   progress   insert, erase: lock-free; contains, get: as deep as the tree, which nothing balances
 //   in malloc  no: updates allocate
 //   deviation  the paper leaves reclamation to a collector. Here: who takes the flag away retires what hung
-//              there, leaf and parent; a record is retired by who overwrites the last update word in the tree that names it
+//              there, leaf and parent; a record is retired by who takes away the last that names it, see `names`
 //
 // States of an inner node. An arrow is one successful CAS of its update word; in brackets, what its thread owes, and
 // whoever sees it in between does in its place.
@@ -20,7 +20,8 @@
 //
 // Invariant: each inner node has two children; keys left of it are less than its own, those right of it are not. A child
 // changes only while its node is flagged. A record is named by the update word of one node in the tree (its p of an
-// insertion, its gp of a deletion), and by that of a marked node that is in it no longer, or soon will not be.
+// insertion, its gp of a deletion), by that of a marked node that is in it no longer, or soon will not be, and by each
+// deletion that expects it at its p.
 //
 // Why a region: a helper walks from a node to its record and on to nodes that have been unlinked since.
 #include <cstddef>
@@ -116,7 +117,8 @@ class ellen_bst : public counted_at_rest<ellen_bst<K, V, R>> {
     //   read by     every update that passes, before it reads the child
     //   order       bst-flag: who reads the flag finds the record written, and comes after all of what was done before
     //   ABA         a clean word names the record of the last operation, which is not used again while a guard is
-    //               open that has seen it: an equal word means that no child has changed
+    //               open that has seen it, nor while a deletion is flagged that expects it: helpers of that have not
+    //               seen it themselves. So an equal word means that no child has changed
     atomic<update_word> update;
     // child — left, right.
     //   written by  any thread, by CAS, for the record that the node is flagged with
@@ -126,13 +128,22 @@ class ellen_bst : public counted_at_rest<ellen_bst<K, V, R>> {
     atomic<node*> child[2];
   };
 
-  // What helpers need. Written before it is flagged.
+  // What helpers need. Written before it is flagged, but for names.
   struct record : R::header {
-    inner* gp = nullptr;  // of a deletion
     inner* p = nullptr;
     node* l = nullptr;
-    inner* made = nullptr;  // of an insertion
-    update_word p_update;   // of a deletion
+    union {
+      inner* gp = nullptr;  // of a deletion
+      inner* made;          // of an insertion
+    };
+    update_word p_update;  // of a deletion
+    // names — how many name it: the update word that was flagged with it, until that is overwritten; each deletion
+    // that has it in p_update, until its flag is gone.
+    //   written by  who adds one, who takes one away; who takes the last retires it
+    //   read by     the same
+    //   order       bst-name: who retires it comes after all who have named it
+    //   ABA         at 0 it stays
+    atomic<std::uint32_t> names{1};
   };
 
   // Throws std::bad_alloc.
@@ -193,7 +204,7 @@ class ellen_bst : public counted_at_rest<ellen_bst<K, V, R>> {
       if (f.p->update.cas(seen, word(bst_state::to_insert, op), order::acq_rel,
                           order::acquire)) {  // sync: bst-flag
         made.linked();
-        if (seen.pointer() != nullptr) g.retire(seen.pointer());
+        unname(g, seen.pointer());
         help_insert(g, op);
         return true;
       }
@@ -339,16 +350,34 @@ class ellen_bst : public counted_at_rest<ellen_bst<K, V, R>> {
       taken(*static_cast<leaf_type*>(f.l)->value);
       record* const op = g.template make<record>();
       op->gp = f.gp, op->p = f.p, op->l = f.l, op->p_update = f.p_update;
+      if (!name(f.p_update.pointer())) {
+        g.unmake(op);
+        continue;
+      }
       update_word seen = f.gp_update;
       if (f.gp->update.cas(seen, word(bst_state::to_delete, op), order::acq_rel,
                            order::acquire)) {  // sync: bst-flag
-        if (seen.pointer() != nullptr) g.retire(seen.pointer());
+        unname(g, seen.pointer());
         if (help_delete(g, op)) return true;
       } else {
+        unname(g, f.p_update.pointer());
         g.unmake(op);
         help(g, seen);
       }
     }
+  }
+
+  // For a deletion that expects r at its p. False: the word there has been overwritten, and r is retired.
+  static bool name(record* r) noexcept {
+    if (r == nullptr) return true;
+    std::uint32_t now = r->names.load(order::relaxed);
+    while (now != 0) {
+      if (r->names.cas(now, now + 1, order::relaxed, order::relaxed)) return true;
+    }
+    return false;
+  }
+  static void unname(guard& g, record* r) {
+    if (r != nullptr && r->names.fetch_sub(1, order::acq_rel) == 1) g.retire(r);  // sync: bst-name
   }
 
   void help(guard& g, update_word w) {
@@ -366,8 +395,8 @@ class ellen_bst : public counted_at_rest<ellen_bst<K, V, R>> {
     const unsigned side = key != nullptr ? (parent->above(*key) ? 0 : 1) : (by->order_ < parent->order_ ? 0 : 1);
     parent->child[side].cas(old, by, order::acq_rel, order::relaxed);  // sync: bst-child
   }
-  // True: this call did it, and so retires what op took out of the tree. Not before: whoever finds the flag, however late,
-  // goes from op to those nodes.
+  // True: this call did it, and so retires what op took out of the tree, and of a deletion takes its name from what it expected.
+  // Not before: whoever finds the flag, however late, goes from op to those nodes, and compares with that.
   static bool unflag(inner* n, bst_state from, record* op) noexcept {
     update_word flagged = word(from, op);
     return n->update.cas(flagged, word(bst_state::clean, op), order::acq_rel, order::relaxed);  // sync: bst-flag
@@ -382,7 +411,7 @@ class ellen_bst : public counted_at_rest<ellen_bst<K, V, R>> {
     const update_word marked = word(bst_state::marked, op);
     update_word seen = op->p_update;
     if (op->p->update.cas(seen, marked, order::acq_rel, order::acquire)) {  // sync: bst-flag
-      if (seen.pointer() != nullptr) g.retire(seen.pointer());
+      unname(g, seen.pointer());
       help_marked(g, op);
       return true;
     }
@@ -391,7 +420,7 @@ class ellen_bst : public counted_at_rest<ellen_bst<K, V, R>> {
       return true;
     }
     help(g, seen);
-    unflag(op->gp, bst_state::to_delete, op);  // backtrack
+    if (unflag(op->gp, bst_state::to_delete, op)) unname(g, op->p_update.pointer());  // backtrack
     return false;
   }
 
@@ -400,6 +429,7 @@ class ellen_bst : public counted_at_rest<ellen_bst<K, V, R>> {
     node* const other = op->p->child[side].load(order::acquire);                  // sync: bst-child
     swing(op->gp, op->p, other);
     if (unflag(op->gp, bst_state::to_delete, op)) {
+      unname(g, op->p_update.pointer());
       g.retire(op->p);
       g.retire(static_cast<leaf_type*>(op->l));
     }
