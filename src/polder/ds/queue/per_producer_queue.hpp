@@ -26,12 +26,14 @@
 #include <optional>
 #include <utility>
 
+#include <polder/base/check.hpp>
 #include <polder/base/config.hpp>
 #include <polder/ds/collection_info.hpp>
 #include <polder/ds/parts/collection.hpp>
 #include <polder/ds/parts/held.hpp>
 #include <polder/ds/parts/memory.hpp>
 #include <polder/ds/parts/numbered.hpp>
+#include <polder/ds/parts/own_number.hpp>
 #include <polder/smr/thread_slot.hpp>
 #include <polder/sync/atomic.hpp>
 
@@ -70,7 +72,8 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
   }
 
   // Puts for the thread that asked for it, which is the only one that may use it: it has looked up its lane already. It ends
-  // before the queue and before the thread.
+  // before the queue and before the thread; and while the thread's end is yet to be told (thread_slot, fleeting), for its
+  // number may be another's soon.
   class putter {
    public:
     bool put(T&& value) { return of_.put_at(std::move(value), &to_); }
@@ -94,7 +97,11 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
     lane& to_;
   };
   // Throws std::bad_alloc.
-  putter mine_to_put() { return putter(*this, mine()); }
+  putter mine_to_put() {
+    lane& l = mine();
+    POLDER_CHECK(1, !smr::thread_slot::fleeting());
+    return putter(*this, l);
+  }
 
   // Puts the first n from `from` on, moving from each: others see them at once, but for those of a new segment. Throws what
   // put throws if it is for the first of them; later it stops there. How many.
@@ -102,7 +109,7 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
   std::size_t put_bulk(Iterator from, std::size_t n)
     requires in_node<T>::whole
   {
-    return n == 0 ? 0 : put_bulk_at(mine(), from, n);
+    return n == 0 ? 0 : with_mine([&](lane& l) { return put_bulk_at(l, from, n); });
   }
   // Gets as many as one lane has, at most n, to `to`; how many: none only if all is empty.
   template <class Iterator>
@@ -190,7 +197,9 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
     }
     return n;
   }
-  bool insert(kept& e) { return insert(e, &mine()); }
+  bool insert(kept& e) {
+    return with_mine([&](lane& l) { return insert(e, &l); });
+  }
   bool insert(kept& e, lane* to) {
     lane& l = *to;
     if (l.room == 0) [[unlikely]] {
@@ -225,6 +234,17 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
     } catch (const std::bad_alloc&) {
       return other;
     }
+  }
+  // Calls f(lane) with the calling thread's, whose number stays its own meanwhile: where it is fleeting it would go with
+  // the first guard that closes.
+  template <class F>
+  auto with_mine(F&& f) {
+    const own_number number;
+    if (smr::thread_slot::fleeting()) [[unlikely]] {
+      guard g(domain_);
+      return f(mine());
+    }
+    return f(mine());
   }
   lane& mine() {
     visitor& v = me();
