@@ -77,7 +77,7 @@ class hash_map : public counted_at_rest<hash_map<K, V, R, Hash>> {
   std::optional<V> take(const K& key) {
     guard g(domain_);
     std::optional<V> taken;
-    list::erase(g, bucket(key), key, [&](const V& v) { taken.emplace(v); });
+    if (!list::erase(g, bucket(key), key, [&](const V& v) { taken.emplace(v); })) taken.reset();
     return taken;
   }
   bool contains(const K& key) const {

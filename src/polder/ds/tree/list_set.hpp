@@ -51,7 +51,7 @@ class list_set : public counted_at_rest<list_set<K, V, R>> {
   std::optional<V> take(const K& key) {
     guard g(domain_);
     std::optional<V> taken;
-    list::erase(g, first_, key, [&](const V& v) { taken.emplace(v); });
+    if (!list::erase(g, first_, key, [&](const V& v) { taken.emplace(v); })) taken.reset();
     return taken;
   }
   bool contains(const K& key) const {

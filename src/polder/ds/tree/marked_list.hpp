@@ -155,16 +155,17 @@ struct marked_list {
     }
   }
 
-  // Calls taken(value) once, before the node may go, if the key was there.
+  // Calls taken(value) before each attempt; if it throws, nothing has happened. A node's value never changes, so what the
+  // attempt that succeeds removes is what it was called with last.
   template <class F>
   static bool erase(guard& g, head& first, const K& key, F&& taken) {
     place p;
     do {
       if (!find(g, first, key, p)) return false;
+      taken(p.at.pointer()->value);
     } while (
         !p.at.pointer()->next.cas(p.after, p.after.with(mark), order::acq_rel, order::relaxed));  // sync: list-mark
     node* const n = p.at.pointer();
-    taken(n->value);
     if (p.from->cas(p.at, p.after, order::acq_rel, order::relaxed)) {  // sync: list-link
       g.retire(n);
     } else {

@@ -128,7 +128,7 @@ class skip_list : public counted_at_rest<skip_list<K, V, R>> {
   }
   std::optional<V> take(const K& key) {
     std::optional<V> taken;
-    remove(key, [&](const V& v) { taken.emplace(v); });
+    if (!remove(key, [&](const V& v) { taken.emplace(v); })) taken.reset();
     return taken;
   }
   bool contains(const K& key) const {
@@ -247,13 +247,14 @@ class skip_list : public counted_at_rest<skip_list<K, V, R>> {
     }
   }
 
-  // Calls taken(value) once, if the key was there.
+  // Calls taken(value) before it removes it, or finds that another did; if it throws, nothing has happened.
   template <class F>
   bool remove(const K& key, F&& taken) {
     guard g(domain_);
     places p;
     if (!find(g, key, p)) return false;
     node* const n = p.at[0].pointer();
+    taken(n->value);
     for (unsigned lane = n->height; lane-- != 1;) {
       word next = n->next(lane).load(order::acquire);  // sync: skip-link, skip-mark
       while (!next.has(mark) &&
@@ -264,7 +265,6 @@ class skip_list : public counted_at_rest<skip_list<K, V, R>> {
     do {
       if (next.has(mark)) return false;  // another was first: its removal lies within this call
     } while (!n->next(0).cas(next, next.with(mark), order::acq_rel, order::acquire));  // sync: skip-mark
-    taken(n->value);
     if (!let_go(g, n)) find(g, key, p);
     return true;
   }

@@ -90,7 +90,7 @@ class split_ordered_map : public counted_at_rest<split_ordered_map<K, V, R, Hash
   std::optional<V> take(const K& key) {
     guard g(domain_);
     std::optional<V> taken;
-    erase(g, key, [&](const V& v) { taken.emplace(v); });
+    if (!erase(g, key, [&](const V& v) { taken.emplace(v); })) taken.reset();
     return taken;
   }
   bool contains(const K& key) const {
