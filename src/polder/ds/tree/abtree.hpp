@@ -473,7 +473,8 @@ class abtree : public counted_at_rest<abtree<K, V, R, A, B>> {
 
   // --- steps
 
-  // Mends the way to the key, from the root down, until nothing on it is frozen or out of balance. Throws bad_alloc.
+  // Mends the way to the key, from the root down, until nothing on it is frozen or out of balance. Throws bad_alloc, or what
+  // a copy throws.
   POLDER_NOINLINE void mend(guard& g, const K& key) {
     for (;;) {
       const fault f = read(g, [this, &key](auto& r) { return this->first_fault(r, key); });
@@ -509,11 +510,12 @@ class abtree : public counted_at_rest<abtree<K, V, R, A, B>> {
     return {e, nullptr, 0, word()};
   }
 
-  // After an update has succeeded: without memory the tree stays as it is, out of balance, until another mends it.
+  // After an update has succeeded: where there is no memory, or a copy throws, the tree stays as it is, out of balance, until
+  // another mends it.
   void mend_quietly(guard& g, const K& key) noexcept {
     try {
       mend(g, key);
-    } catch (const std::bad_alloc&) {
+    } catch (...) {
     }
   }
 

@@ -72,5 +72,37 @@ TYPED_TEST(throwing_copies, leave_what_was_to_be_taken) {
   ASSERT_EQ(fragile::alive, 0);
 }
 
+// With two or three children a node nearly each update splits or joins, and copies values that it does not insert.
+TEST(throwing_copies_of_abtree, leave_an_update_done_or_not_begun) {
+  {
+    eager::drained<R> domain;
+    constexpr long keys = 64;
+    for (long copies = 0; copies != 12; ++copies) {
+      abtree<long, fragile, R, 2, 3> m(domain);
+      unsigned done = 0;
+      for (long k = 0; k != keys; ++k) {
+        bool in = false;
+        const bool thrown = throws_after(copies, [&] { in = m.insert(k, fragile(k)); });
+        ASSERT_EQ(in, !thrown);
+        ASSERT_EQ(m.contains(k), in);
+        ASSERT_EQ(m.insert(k, fragile(k)), !in);
+        done += in;
+      }
+      for (long k = 0; k != keys; ++k) {
+        const long key = k * 37 % keys;
+        bool out = false;
+        const bool thrown = throws_after(copies, [&] { out = m.erase(key); });
+        ASSERT_EQ(out, !thrown);
+        ASSERT_EQ(m.contains(key), !out);
+        ASSERT_EQ(m.erase(key), !out);
+        done += out;
+      }
+      ASSERT_EQ(m.size_slow(), 0u);
+      ASSERT_TRUE(copies < 6 || done != 0);
+    }
+  }
+  ASSERT_EQ(fragile::alive, 0);
+}
+
 }  // namespace
 }  // namespace polder::ds
