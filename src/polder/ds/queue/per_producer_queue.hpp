@@ -111,7 +111,8 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
   {
     return n == 0 ? 0 : with_mine([&](lane& l) { return put_bulk_at(l, from, n); });
   }
-  // Gets as many as one lane has, at most n, to `to`; how many: none only if all is empty.
+  // Gets as many as one lane has, at most n, to `to`; how many: none only if all is empty. If an assignment throws, the one
+  // that it was for is lost, and the rest of the lane's that was to follow in this call.
   template <class Iterator>
   std::size_t get_bulk(Iterator to, std::size_t n)
     requires in_node<T>::whole
@@ -120,7 +121,7 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
     guard g(domain_);
     cell* const at = find(g, n);
     if (at == nullptr) return 0;
-    for (std::size_t i = 0; i != n; ++i, ++to) *to = at[i].take();
+    for (claimed rest{at, at + n}; rest.first != rest.end; ++to) *to = (rest.first++)->take();
     return n;
   }
 
@@ -134,6 +135,14 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
     std::byte nothing[false_sharing_range];
   };
   using cell = held<kept>;
+
+  // Cells whose elements are the caller's: nobody else will take them.
+  struct claimed {
+    cell *first, *end;
+    ~claimed() {
+      while (first != end) (first++)->take();
+    }
+  };
 
   struct segment : R::header, Memory {
     explicit segment(std::uint64_t before) noexcept : before(before) {}

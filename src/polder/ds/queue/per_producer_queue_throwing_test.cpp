@@ -1,0 +1,52 @@
+// per_producer_queue in bulk, to where an assignment throws.
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include <polder/ds/queue/per_producer_queue.hpp>
+#include <polder/ds/tree/eager_test.hpp>
+#include <polder/smr/all.hpp>
+
+namespace polder::ds {
+namespace {
+
+struct counted {
+  static inline long alive = 0;
+  long n;
+  explicit counted(long i) : n(i) { ++alive; }
+  counted(counted&& other) noexcept : n(other.n) { ++alive; }
+  counted& operator=(counted&&) = default;
+  ~counted() { --alive; }
+};
+
+// Takes some, then throws.
+struct narrow {
+  long& room;
+  narrow& operator*() { return *this; }
+  narrow& operator++() { return *this; }
+  narrow& operator=(counted&&) {
+    if (room-- == 0) throw std::runtime_error("full");
+    return *this;
+  }
+};
+
+TEST(per_producer_queue_throwing, what_was_claimed_is_destroyed_and_the_rest_stays) {
+  {
+    eager::drained<smr::debra> d;
+    per_producer_queue<counted, smr::debra> q(d);
+    for (long i = 0; i != 10; ++i) q.put(counted(i));
+    long room = 2;
+    EXPECT_THROW(q.get_bulk(narrow{room}, 7), std::runtime_error);
+    EXPECT_EQ(counted::alive, 3);
+    for (long i = 7; i != 10; ++i) {
+      const auto e = q.get();
+      ASSERT_TRUE(e.has_value());
+      EXPECT_EQ(e->n, i);
+    }
+    EXPECT_FALSE(q.get().has_value());
+  }
+  EXPECT_EQ(counted::alive, 0);
+}
+
+}  // namespace
+}  // namespace polder::ds
