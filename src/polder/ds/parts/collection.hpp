@@ -8,18 +8,21 @@
 // and public names of its own by `using queue_names<foo, T>` or stack_names, which are put and get in other words.
 //
 //   progress   insert's and remove's. Of a T whose move throws: an element that could not be handed over goes to a list that
-//              the next get looks at first, so it is late at worst
+//              the next get looks at first, so it is late at worst; on that list gets wait for each other
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
 #include <polder/ds/parts/element.hpp>
+#include <polder/ds/parts/sleeping_lock.hpp>
 #include <polder/sync/atomic.hpp>
 
 namespace polder::ds {
 
-// Boxes that came back. Whoever takes takes all, so no word is ever compared with one that was used again.
+// Boxes that came back, the last of them first. Under a lock: whoever takes one must read which is next, and neither hide the
+// others meanwhile nor find that one freed.
 template <class T>
 class returned {
  public:
@@ -30,29 +33,31 @@ class returned {
     for (box<T>* b = first_.load(order::relaxed); b != nullptr;) delete std::exchange(b, b->next);
   }
 
-  void give(box<T>* b) noexcept { give(b, b); }
+  void give(box<T>* b) noexcept {
+    const holding l(lock_);
+    b->next = first_.load(order::relaxed);
+    first_.store(b, order::relaxed);
+    gifts_.store(gifts_.load(order::relaxed) + 1, order::release);  // sync: returned
+  }
+  // Null: there was none.
   box<T>* take() noexcept {
     if (first_.load(order::relaxed) == nullptr) return nullptr;
-    box<T>* const b = first_.exchange(nullptr, order::acquire);  // sync: returned
-    if (b == nullptr) return nullptr;
-    if (box<T>* const rest = std::exchange(b->next, nullptr)) {
-      box<T>* last = rest;
-      while (last->next != nullptr) last = last->next;
-      give(rest, last);
-    }
+    const holding l(lock_);
+    box<T>* const b = first_.load(order::relaxed);
+    if (b != nullptr) first_.store(std::exchange(b->next, nullptr), order::relaxed);
     return b;
   }
+  // How many came, ever. Who finds none, and then as many as before, knows that there was none in between.
+  std::uint64_t gifts() const noexcept { return gifts_.load(order::acquire); }  // sync: returned
 
  private:
-  void give(box<T>* first, box<T>* last) noexcept {
-    box<T>* now = first_.load(order::relaxed);
-    do {
-      last->next = now;
-    } while (!first_.cas(now, first, order::release, order::relaxed));  // sync: returned
-  }
-
-  // Boxes, the one that came back last first. Written by whoever could not hand over; taken whole. Order: returned.
+  sleeping_lock lock_;
+  // first_ — written under the lock; read without it, to pass by. Order: gifts_ brings it.
   atomic<box<T>*> first_;
+  // gifts_ — written under the lock; read by all who look whether there is one.
+  //   order  returned: who sees the count finds the box, or comes after who took it
+  //   ABA    it only grows
+  atomic<std::uint64_t> gifts_;
 };
 
 struct never_returned {};
@@ -96,12 +101,19 @@ class collection {
   template <class... Where>
   std::optional<T> get_at(Where... where) {
     if constexpr (throws) {
-      if (box<T>* const b = returned_.take()) return opened(b);
+      for (;;) {
+        const std::uint64_t before = returned_.gifts();
+        if (box<T>* const b = returned_.take()) return opened(b);
+        std::optional<kept> e = self().remove(where...);
+        if (e) return opened(Element::box_of(std::move(*e)));
+        // Else one may have come back before another get took the last that was inside.
+        if (returned_.gifts() == before) return std::nullopt;
+      }
+    } else {
+      std::optional<kept> e = self().remove(where...);
+      if (!e) return std::nullopt;
+      return std::optional<T>(Element::release(std::move(*e)));
     }
-    std::optional<kept> e = self().remove(where...);
-    if (!e) return std::nullopt;
-    if constexpr (throws) return opened(Element::box_of(std::move(*e)));
-    else return std::optional<T>(Element::release(std::move(*e)));
   }
 
  private:

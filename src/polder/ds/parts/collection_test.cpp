@@ -1,0 +1,152 @@
+// collection, of elements whose move throws: nobody hears that it is empty while one is inside that came back.
+#include <polder/ds/parts/collection.hpp>
+
+#include <gtest/gtest.h>
+
+#include <barrier>
+#include <deque>
+#include <functional>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <polder/ds/blocking.hpp>
+#include <polder/ds/queue/ms_queue.hpp>
+#include <polder/ds/tree/eager_test.hpp>
+#include <polder/smr/all.hpp>
+
+namespace polder::ds {
+namespace {
+
+struct fragile {
+  static inline thread_local bool throws = false;
+  std::unique_ptr<long> n;
+  explicit fragile(long i) : n(new long(i)) {}
+  fragile(fragile&& other) : n(moved(other)) {}
+  fragile& operator=(fragile&& other) {
+    n = moved(other);
+    return *this;
+  }
+  static std::unique_ptr<long> moved(fragile& from) {
+    if (throws) throw std::runtime_error("a move");
+    return std::move(from.n);
+  }
+};
+// A get that cannot hand over what it got.
+template <class C>
+void get_and_throw(C& c) {
+  fragile::throws = true;
+  EXPECT_THROW(c.get(), std::runtime_error);
+  fragile::throws = false;
+}
+
+// A queue of one thread, in which a get may do other things before it looks.
+struct interrupted : collection<interrupted, fragile, in_node<fragile>> {
+  using kept = in_node<fragile>::kept;
+  bool insert(kept& e) {
+    inside.push_back(std::move(e));
+    return true;
+  }
+  std::optional<kept> remove() {
+    if (meanwhile) std::exchange(meanwhile, nullptr)();
+    if (inside.empty()) return std::nullopt;
+    std::optional<kept> e(std::move(inside.front()));
+    inside.pop_front();
+    return e;
+  }
+  std::deque<kept> inside;
+  std::function<void()> meanwhile;
+};
+
+TEST(collection, one_that_comes_back_during_a_get_is_found) {
+  interrupted c;
+  c.put(fragile(1));
+  c.put(fragile(2));
+  c.meanwhile = [&] {
+    get_and_throw(c);
+    c.inside.pop_front();  // another gets the second
+  };
+  const auto e = c.get();
+  ASSERT_TRUE(e.has_value());
+  EXPECT_EQ(*e->n, 1);
+  EXPECT_FALSE(c.get().has_value());
+}
+
+TEST(collection, those_that_came_back_are_all_got_and_none_is_left) {
+  interrupted c;
+  for (long i = 0; i != 3; ++i) c.put(fragile(i));
+  for (int i = 0; i != 5; ++i) get_and_throw(c);
+  long sum = 0;
+  for (int i = 0; i != 3; ++i) {
+    const auto e = c.get();
+    ASSERT_TRUE(e.has_value());
+    sum += *e->n;
+  }
+  EXPECT_EQ(sum, 3);
+  EXPECT_FALSE(c.get().has_value());
+  c.put(fragile(4));
+  get_and_throw(c);  // what came back ends with the collection
+}
+
+// Each get began while nothing had come back, and then all came back: a list that takes long to walk.
+void all_come_back(interrupted& c, long n) {
+  for (long i = 0; i != n; ++i) c.put(fragile(i));
+  std::function<void()> another = [&] {
+    if (--n == 0) return;
+    c.meanwhile = another;
+    get_and_throw(c);
+    fragile::throws = true;
+  };
+  c.meanwhile = another;
+  get_and_throw(c);
+}
+
+TEST(collection, is_not_empty_while_more_came_back_than_are_being_got) {
+  constexpr long all = 2'000, threads = 2;
+  interrupted c;
+  all_come_back(c, all);
+  ASSERT_TRUE(c.inside.empty());
+  atomic<long> got{0}, wrong{0};
+  std::vector<std::thread> getters;
+  for (long t = 0; t != threads; ++t) {
+    getters.emplace_back([&] {
+      while (got.load(order::relaxed) != all) {
+        if (c.get()) got.fetch_add(1, order::relaxed);
+        else if (all - got.load(order::relaxed) > threads) wrong.fetch_add(1, order::relaxed);
+      }
+    });
+  }
+  for (std::thread& t : getters) t.join();
+  EXPECT_EQ(wrong.load(order::relaxed), 0);
+}
+
+// As many as there are: if one sleeps beside an element, this does not end.
+TEST(collection, who_waits_gets_what_came_back) {
+  constexpr long threads = 4, each = 25;
+  eager::drained<smr::debra> d;
+  blocking<ms_queue<fragile, smr::debra>> q(d);
+  for (int round = 0; round != 50; ++round) {
+    for (long i = 0; i != threads * each; ++i) q.put(fragile(i));
+    std::barrier<> all_came_back(threads);
+    std::vector<std::thread> getters;
+    for (long t = 0; t != threads; ++t) {
+      getters.emplace_back([&] {
+        fragile::throws = true;
+        for (long i = 0; i != 20 * each; ++i) {
+          try {
+            static_cast<void>(q.get());
+          } catch (const std::runtime_error&) {
+          }
+        }
+        fragile::throws = false;
+        all_came_back.arrive_and_wait();
+        for (long i = 0; i != each; ++i) EXPECT_TRUE(q.wait_get().has_value());
+      });
+    }
+    for (std::thread& t : getters) t.join();
+  }
+}
+
+}  // namespace
+}  // namespace polder::ds
