@@ -93,7 +93,7 @@ class claimed_cells {
     if (doubts_.load(order::relaxed) == doubt::none || settle(g, i, order::release))
         [[likely]]  // sync: cell-settle
       return true;
-    e = g.elements[i % together].take();
+    g.elements[i % together].take_to(e);
     return false;
   }
 
@@ -114,6 +114,8 @@ class claimed_cells {
   }
   // What is in a cell that wait() found filled.
   [[gnu::always_inline]] E take(std::size_t i) noexcept { return at(i / together).elements[i % together].take(); }
+  // The same, in the place of e.
+  void take_to(std::size_t i, E& e) noexcept { at(i / together).elements[i % together].take_to(e); }
 
  private:
   enum class doubt : std::uint8_t { none, asked, fenced };

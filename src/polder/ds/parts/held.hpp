@@ -22,6 +22,11 @@ class held {
     std::destroy_at(&e_);
     return e;
   }
+  // The same, in the place of e. Elements are moved as they are made, never assigned.
+  void take_to(E& e) noexcept {
+    std::destroy_at(&e);
+    std::construct_at(&e, take());
+  }
 
  private:
   union {

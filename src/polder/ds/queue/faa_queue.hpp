@@ -117,7 +117,7 @@ class faa_queue : public collection<faa_queue<T, R, Memory>, T, in_node<T>>,
           swing(last, made);
           return true;
         }
-        e = made->line.take(0);
+        made->line.take_to(0, e);
         g.unmake(made);
       }
       swing(last, next);

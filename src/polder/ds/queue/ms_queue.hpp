@@ -22,7 +22,6 @@
 // With counted places a node's place is how many elements came in up to its own. The sentinel's is how many went out; while
 // the queue is empty it is how many came in as well, so an empty queue with the same number has had no put in between.
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -139,8 +138,7 @@ class ms_queue : public collection<ms_queue<T, R, Memory, Place>, T, in_node<T>>
         swing(last, n);
         return true;
       }
-      std::destroy_at(&e);
-      std::construct_at(&e, n->element.take());
+      n->element.take_to(e);
       g.unmake(n);
       return false;
     }
