@@ -80,7 +80,8 @@ class split_ordered_map : public counted_at_rest<split_ordered_map<K, V, R, Hash
     guard g(domain_);
     const placed_key placed = place(key);
     if (!list::insert(g, bucket(g, placed.rank), placed, value)) return false;
-    if (sampled(placed.rank) && sample_.fetch_add(1, order::relaxed) + 1 > buckets() / sample_of) grow();
+    if (sampled(placed.rank) && sample_.fetch_add(1, order::relaxed) + 1 > std::int64_t(buckets() / sample_of))
+      grow();
     return true;
   }
   bool erase(const K& key) {
@@ -207,8 +208,9 @@ class split_ordered_map : public counted_at_rest<split_ordered_map<K, V, R, Hash
   atomic<cut*> segments_[most_segments];
   // bits_: of a bucket's number. Written by who grows the table, one up at a time, when there is a segment for it.
   alignas(false_sharing_range) atomic<unsigned> bits_{first_bits};
-  // sample_: how many keys are in the map, of those that are sampled. Written by who inserts or erases one; a hint.
-  alignas(false_sharing_range) atomic<std::uint64_t> sample_;
+  // sample_: how many keys are in the map, of those that are sampled. Written by who inserts or erases one; a hint. Below 0
+  // while one has been erased whose insertion has yet to count it.
+  alignas(false_sharing_range) atomic<std::int64_t> sample_;
 };
 
 }  // namespace polder::ds
