@@ -22,6 +22,7 @@
 
 namespace polder::ds {
 
+// Turns are counted in 47 bits. Those that are compared are fewer than half of that apart, which tells the earlier one still.
 class slot_state {                     //  63           17 16    1  0
  public:                               //  │    turn      │ owner │full│
   using owner_number = std::uint16_t;  // 0: it does not matter whose
@@ -33,9 +34,14 @@ class slot_state {                     //  63           17 16    1  0
   bool full() const noexcept { return (bits_ & 1) != 0; }
   owner_number owner() const noexcept { return owner_number(bits_ >> 1); }
   std::uint64_t turn() const noexcept { return bits_ >> 17; }
+  bool is_of(std::uint64_t turn) const noexcept { return turn_bits() == turn << 17; }
+  bool is_before(std::uint64_t turn) const noexcept {
+    return !is_of(turn) && (turn << 17) - turn_bits() < std::uint64_t{1} << 63;
+  }
   slot_state emptied() const noexcept { return slot_state(bits_ & ~std::uint64_t{1}); }
 
  private:
+  std::uint64_t turn_bits() const noexcept { return bits_ >> 17 << 17; }
   std::uint64_t bits_;
 };
 
@@ -68,8 +74,8 @@ class slot {
 
 struct once {
   std::uint64_t turn = 1;
-  bool is_free(slot_state s) const noexcept { return !s.full() && s.turn() < turn; }
-  bool has_element(slot_state s) const noexcept { return s.full() && s.turn() == turn; }
+  bool is_free(slot_state s) const noexcept { return !s.full() && s.is_before(turn); }
+  bool has_element(slot_state s) const noexcept { return s.full() && s.is_of(turn); }
   std::uint64_t next(slot_state) const noexcept { return turn; }
 };
 struct again {
