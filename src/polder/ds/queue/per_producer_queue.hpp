@@ -13,7 +13,8 @@
 //
 //     cell:  free ── put [publish] ──▶ written ── filled_ passes it ──▶ filled ── claimed passes it: CAS [take] ──▶ taken
 //
-// Invariant, of a lane: claimed by getters <= filled_, counted over its segments. The elements are those in between.
+// Invariant, of a lane: claimed by getters <= filled_, counted over its segments. The elements are those in between. Which
+// cell is next, filled_ alone says: so in the child of a fork a lane whose owner was in the middle of a put is as before that.
 //
 // A getter stays with a lane for a while, but not where another gets in its way, and looks at every lane before it says
 // empty. It says so when nothing was put to any lane between two such rounds (filled_ only grows, so their sum is as good as each) and no lane
@@ -159,10 +160,11 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
     std::array<cell, cells> line;
   };
   struct lane : Memory {
-    lane(segment* made, std::size_t free) noexcept : last(made), room(free), first(made) {}
+    explicit lane(segment* made) noexcept : last(made), first(made) {}
+    // Of the last segment; as its owner.
+    std::size_t used(std::uint64_t filled_so_far) const noexcept { return filled_so_far - last->before; }
     lane* next = nullptr;  // written before the lane is listed
     segment* last;         // owner only
-    std::size_t room;      // owner only: free cells of the last segment
     apart of_the_owner;
     // filled — how many elements have been put, ever. Written by the owner, read by getters.
     //   order  lane-fill: who sees the count sees the elements
@@ -184,7 +186,9 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
   template <class Iterator>
   std::size_t put_bulk_at(lane& l, Iterator from, std::size_t n) {
     for (std::size_t done = 0; done != n;) {
-      if (l.room == 0) {
+      const std::uint64_t filled = l.filled.load(order::relaxed);
+      const std::size_t used = l.used(filled);
+      if (used == cells) {
         kept e(std::move(*from));
         try {
           extend(l, e);
@@ -196,11 +200,9 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
         ++from, ++done;
         continue;
       }
-      const std::uint64_t filled = l.filled.load(order::relaxed);
-      const std::size_t some = std::min(n - done, l.room);
-      cell* const to = &l.last->line[cells - l.room];
+      const std::size_t some = std::min(n - done, cells - used);
+      cell* const to = &l.last->line[used];
       for (std::size_t i = 0; i != some; ++i, ++from) to[i].put(kept(std::move(*from)));
-      l.room -= some;
       l.filled.store(filled + some, order::release);  // sync: lane-fill
       done += some;
     }
@@ -211,12 +213,14 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
   }
   bool insert(kept& e, lane* to) {
     lane& l = *to;
-    if (l.room == 0) [[unlikely]] {
+    const std::uint64_t filled = l.filled.load(order::relaxed);
+    const std::size_t used = l.used(filled);
+    if (used == cells) [[unlikely]] {
       extend(l, e);
       return true;
     }
-    l.last->line[cells - l.room--].put(std::move(e));
-    l.filled.store(l.filled.load(order::relaxed) + 1, order::release);  // sync: lane-fill
+    l.last->line[used].put(std::move(e));
+    l.filled.store(filled + 1, order::release);  // sync: lane-fill
     return true;
   }
 
@@ -267,7 +271,7 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
     segment* const first = make(g, 0);
     lane* l;
     try {
-      l = new lane(first, cells);
+      l = new lane(first);
     } catch (...) {
       g.unmake(first);
       throw;
@@ -289,7 +293,6 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
     }
     made->line[0].put(std::move(e));
     segment* const before = std::exchange(l.last, made);
-    l.room = cells - 1;
     // From here on `before` may be retired: getters know no other way to it than by `first`.
     before->next.store(made, order::release);    // sync: lane-link
     l.filled.store(filled + 1, order::release);  // sync: lane-fill
