@@ -115,7 +115,9 @@ class claimed_cells {
   // What is in a cell that wait() found filled.
   [[gnu::always_inline]] E take(std::size_t i) noexcept { return at(i / together).elements[i % together].take(); }
   // The same, in the place of e.
-  void take_to(std::size_t i, E& e) noexcept { at(i / together).elements[i % together].take_to(e); }
+  [[gnu::always_inline]] void take_to(std::size_t i, E& e) noexcept {
+    at(i / together).elements[i % together].take_to(e);
+  }
 
  private:
   enum class doubt : std::uint8_t { none, asked, fenced };
