@@ -49,10 +49,6 @@ class budget {
   bool is_limited() const noexcept { return limit() != none; }
   void set_limit(std::size_t bytes) noexcept { limit_.store(bytes, order::relaxed); }
   void set_target(std::size_t bytes) noexcept { target_.store(bytes, order::relaxed); }
-  void set_first_target(std::size_t bytes) noexcept {  // unless there is one
-    std::size_t before = none;
-    target_.cas(before, bytes, order::relaxed, order::relaxed);
-  }
 
   // Whether so much more would be above the cap; above the target; above either.
   bool refuses(std::size_t more) const noexcept { return is_limited() && exceeds(used(), more, limit()); }

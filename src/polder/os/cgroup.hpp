@@ -1,7 +1,7 @@
 #pragma once
 // cgroup — how much memory the container leaves: the limits of the control group this process is in, and of those above it.
 //
-//   in malloc  yes: no allocation, raw open and read; a dozen system calls, so once a process, and not by a small one
+//   in malloc  yes: no allocation, raw open and read; a dozen system calls, so once a process
 //   errors     what cannot be read is no limit, never a failure
 //
 //   /proc/self/cgroup                        which group, of version 1 (memory) and 2

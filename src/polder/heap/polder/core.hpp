@@ -74,10 +74,10 @@ class core {
   // Returns what can be returned at once: empties idle LABs, then the pools. `own` may be null. Bytes.
   std::size_t trim(lab* own) noexcept;
   // of_classes: classes::count of them, the first of class 1; null: nobody asks.
-  statistics read_statistics(class_statistics* of_classes = nullptr) noexcept;
+  statistics read_statistics(class_statistics* of_classes = nullptr) const noexcept;
   // Of the LABs from number `first` on, as many as there are and as `into` has room for: how many.
   std::uint32_t read_labs(mem::lab_number first, std::span<lab_statistics> into) const noexcept;
-  modes read_modes() noexcept;
+  modes read_modes() const noexcept;
 
   // ---- how much it may hold, in bytes; 0: no limit, and as target what the container leaves. True: it holds more, and had
   // better be trimmed. Whoever is called back may allocate and free.
@@ -278,14 +278,6 @@ class core {
 
   bool make_room(lab& l, std::size_t wanted, unsigned tries) noexcept;
   void relieve(lab& l, std::size_t wanted) noexcept;
-  void ask_container() noexcept;
-  // Which limit the container sets is asked before the heap holds as much as the smallest has, or somebody wants to know: a
-  // dozen system calls, a tenth of a small program's start.
-  void meet_container(std::size_t wanted) noexcept {
-    constexpr std::size_t smallest = 4 * MiB;
-    if (cgroup_limit_.load(order::relaxed) == not_asked && budget_.used() + wanted > smallest) [[unlikely]]
-      ask_container();
-  }
 
   void decay() noexcept;
   void have_it_tended() noexcept;
@@ -357,13 +349,8 @@ class core {
   atomic<std::uint32_t> profiling_{};
   atomic<mem::heap_profile*> profile_{};  // once there was one. order: installed
   bool asks_for_huge_pages_;
-  bool has_huge_pages_;  // as far as it asked
-  // cgroup_limit_ — the container's, in bytes; os::no_limit: it has none, or nobody is to look; not_asked.
-  //   written by  who asks first, and who does so meanwhile, all the same
-  //   read by     slow paths, and who wants to know
-  //   order       relaxed: a figure, and nothing goes with it
-  atomic<std::size_t> cgroup_limit_;
-  static constexpr std::size_t not_asked = 0;
+  bool has_huge_pages_;       // as far as it asked
+  std::size_t cgroup_limit_;  // os::no_limit: none, or not looked for
   mem::budget budget_;
   mem::arena arena_;
   mem::grain_pool grains_;

@@ -44,7 +44,7 @@ core::core(const mem::arena::reservation& r, const options& o) noexcept
       watched_(o.hardened),
       asks_for_huge_pages_(wants_huge_pages(r, o)),
       has_huge_pages_(true),
-      cgroup_limit_(o.cgroup ? not_asked : os::no_limit),
+      cgroup_limit_(o.cgroup ? os::cgroup_memory_limit() : os::no_limit),
       budget_(r.front_bytes),
       arena_(r, r.front + front::map_at, budget_),
       grains_(arena_, asks_for_huge_pages_),
@@ -61,7 +61,7 @@ core::core(const mem::arena::reservation& r, const options& o) noexcept
   if (o.thp != thp_policy::madvise)
     has_huge_pages_ = os::advise_huge_pages(arena_.base(), arena_.bytes(), o.thp == thp_policy::on);
   set_limit(o.limit);
-  if (o.target != 0) set_target(o.target);
+  set_target(o.target);
 }
 
 lab& core::lab_at(mem::lab_number n) const noexcept {

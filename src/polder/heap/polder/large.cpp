@@ -132,7 +132,6 @@ void core::note_asked(const void* p, std::size_t n) noexcept {
 }
 
 void* core::reallocate(lab& l, void* p, std::size_t n) noexcept {
-  meet_container(n);
   mem::heap_profile* const profile = profile_.load(order::acquire);  // sync: installed
   const auto in_place = [&] { return profile ? resize_sampled(*profile, p, n) : try_in_place(p, n); };
   if (void* const same = in_place()) return same;

@@ -17,17 +17,8 @@ static std::size_t share_of(std::size_t limit) {
 }
 
 bool core::set_target(std::size_t bytes) noexcept {
-  if (bytes == 0) ask_container();
-  budget_.set_target(bytes != 0 ? bytes : share_of(cgroup_limit_.load(order::relaxed)));
+  budget_.set_target(bytes != 0 ? bytes : share_of(cgroup_limit_));
   return budget_.is_short();
-}
-
-// Of several that ask at once each finds the same.
-void core::ask_container() noexcept {
-  if (cgroup_limit_.load(order::relaxed) != not_asked) return;
-  const std::size_t limit = os::cgroup_memory_limit();
-  budget_.set_first_target(share_of(limit));
-  cgroup_limit_.store(limit, order::relaxed);
 }
 
 // After an attempt without success, the first of which is number 0. False: nothing more can be done about it.
@@ -40,7 +31,6 @@ bool core::make_room(lab& l, std::size_t wanted, unsigned tries) noexcept {
 // Before so much is taken that the heap would be above its target: all that is free goes back, also what only a trim finds,
 // in other threads' LABs. The pool and the cache of huge blocks see to themselves each time.
 void core::relieve(lab& l, std::size_t wanted) noexcept {
-  meet_container(wanted);
   constexpr std::uint64_t pause = 20;  // milliseconds: a trim that finds nothing costs time
   if (!budget_.is_above_target(wanted)) [[likely]]
     return;
@@ -49,10 +39,9 @@ void core::relieve(lab& l, std::size_t wanted) noexcept {
   if (now - last >= pause && relieved_.cas(last, now, order::relaxed, order::relaxed)) trim(&l);
 }
 
-modes core::read_modes() noexcept {
-  ask_container();
+modes core::read_modes() const noexcept {
   modes m{.membarrier = heavy_fences_, .page_size = options_.page_size};
-  if (const std::size_t limit = cgroup_limit_.load(order::relaxed); limit != os::no_limit) m.cgroup_limit = limit;
+  if (cgroup_limit_ != os::no_limit) m.cgroup_limit = cgroup_limit_;
   m.background_error = background_.refusal();
   m.background = !options_.background || options_.decay_ms == 0 ? background_mode::off
                  : m.background_error != 0                      ? background_mode::refused

@@ -8,7 +8,6 @@
 
 #include <polder/base/sanitizers.hpp>
 #include <polder/heap/polder/served_test.hpp>
-#include <polder/os/answered_test.hpp>
 #include <polder/os/lacks_test.hpp>
 
 namespace polder::heap {
@@ -282,37 +281,6 @@ TEST(limits, threads_together_stay_below_the_cap_and_a_new_one_may_come_at_it) {
     h.free_all(held);
     EXPECT_NE(nullptr, h.allocate(MiB));
   });
-}
-
-// The tests' heaps ask for none: this one does, which takes opening files, and whoever opens one here dies.
-TEST(limits, the_container_is_asked_before_the_heap_is_as_large_as_the_smallest_or_who_wants_to_know) {
-  if (const char* why = os::lacks_filters()) GTEST_SKIP() << why;
-  const auto after = [](auto f) {
-    return os::forked([f] {
-      options o = served::usual;
-      o.cgroup = true;
-      o.background = false;
-      served h(o);
-      h.free(h.allocate(1));
-      if (!os::die_of_bits(SYS_openat, ~0u) || !os::die_of_bits(SYS_open, ~0u)) return 1;
-      f(h);
-      return 0;
-    });
-  };
-  constexpr os::ending asked{.status = -1, .signal = SIGSYS};
-  EXPECT_EQ(os::fine, after([](served& h) {
-              for (int i = 0; i != 1000; ++i) h.allocate(size);
-              for (int i = 0; i != 10; ++i) h.allocate(64 * KiB);
-            }));
-  EXPECT_EQ(asked, after([](served& h) {
-              for (int i = 0; i != 5000; ++i) h.allocate(size);
-            }));
-  EXPECT_EQ(asked, after([](served& h) { h.allocate(4 * MiB); }));
-  EXPECT_EQ(asked, after([](served& h) { h.heap.reallocate(h.allocate(MiB), 4 * MiB); }));
-  EXPECT_EQ(asked, after([](served& h) { h.now(); }));
-  EXPECT_EQ(asked, after([](served& h) { h.heap.read_modes(); }));
-  EXPECT_EQ(asked, after([](served& h) { h.heap.set_target(0); }));
-  EXPECT_EQ(os::fine, after([](served& h) { h.heap.set_target(GiB); }));
 }
 
 TEST(limits, modes_are_told) {

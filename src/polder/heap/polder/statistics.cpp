@@ -61,8 +61,7 @@ bool core::some_wait(unsigned c) const noexcept {
   return all.of[c] != 0;
 }
 
-statistics core::read_statistics(class_statistics* of_classes) noexcept {
-  ask_container();
+statistics core::read_statistics(class_statistics* of_classes) const noexcept {
   struct {
     void small(std::uint32_t w, std::uint32_t blocks, std::size_t bytes) {
       ++spans[mem::word::cls(w)];
