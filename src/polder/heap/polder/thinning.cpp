@@ -51,6 +51,10 @@ std::size_t core::thin(lab& l, mem::span& s) noexcept {
   std::byte* const start = arena_.address_of(number_of(s));
   mem::span_pages pages(s.block_size, page);
   const std::uint32_t before = s.returned.load(order::relaxed);
+  const auto few = [&](unsigned n) { return n * 4 < pages.count(); };
+  // One page at least has a block on it. Who trims again and again need not walk lists that have nothing more to give.
+  const auto touched = unsigned((s.bumped + page - 1) / page);
+  if (few(touched - unsigned(std::popcount(before)) - 1)) return 0;
   // The list runs anywhere through what is no longer in the cache.
   for (std::uint32_t at = 0; at < s.bumped; at += cache_line)
     if ((before >> at / page & 1) == 0) __builtin_prefetch(start + at);
@@ -62,7 +66,7 @@ std::size_t core::thin(lab& l, mem::span& s) noexcept {
   }
   pages.note_free_on(before);
   const std::uint32_t free = pages.wholly_free() & ~before;
-  if (unsigned(std::popcount(free)) * 4 < pages.count()) return 0;
+  if (few(unsigned(std::popcount(free)))) return 0;
   s.free = nullptr;
   list_free(s, pages, {0, s.bumped / s.block_size}, before | free);
   note_returned(s, before | free);

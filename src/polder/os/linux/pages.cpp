@@ -169,7 +169,7 @@ std::size_t limit_of(Resource which) {
 std::size_t physical_memory() noexcept {
   const errno_keeper keep;
   struct sysinfo s;
-  return ::sysinfo(&s) == 0 ? std::size_t{s.totalram} * s.mem_unit : 0;
+  return ::syscall(SYS_sysinfo, &s) == 0 ? std::size_t{s.totalram} * s.mem_unit : 0;
 }
 
 std::size_t address_space_limit() noexcept { return limit_of(RLIMIT_AS); }
