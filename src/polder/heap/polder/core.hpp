@@ -40,8 +40,11 @@ class core {
   // Its door is shut yet; null: no memory. `thread`: whose it is, so that it can be had by others when that has ended without
   // giving it up; unnumbered: it is borrowed.
   lab* acquire_lab(std::uint32_t thread) noexcept;
-  void release_lab(lab& l) noexcept;                // by its thread, outside
-  bool give_way(lab& l) noexcept;                   // by its thread, to who claims it; sync/lab_state.hpp
+  void release_lab(lab& l) noexcept;  // by its thread, outside
+  // By its thread, outside, which finds it claimed. Nobody else has a LAB that was given away before that thread has ended: so it is
+  // given to who was stopped while claiming it, or killed, and not to one who works.
+  bool is_claimed_for_long(lab& l) const noexcept;
+  bool give_way(lab& l) noexcept;                   // to who claims it; sync/lab_state.hpp
   std::uint32_t number_of_caller() const noexcept;  // unnumbered: whether it has ended could not be asked
 
   // ---- allocation. `zero` says what is known about the block

@@ -3,6 +3,7 @@
 
 #include <polder/heap/polder/core.hpp>
 #include <polder/os/cgroup.hpp>
+#include <polder/os/clock.hpp>
 #include <polder/os/ended_thread.hpp>
 #include <polder/os/entropy.hpp>
 #include <polder/os/heavy_fence.hpp>
@@ -152,8 +153,18 @@ lab* core::idle_lab(mem::site s, std::uint32_t thread) noexcept {
 
 lab* core::acquire_lab(std::uint32_t thread) noexcept {
   lab* const l = find_lab(thread);
-  if (l && thread != gate::unnumbered) threads_.fetch_add(1, order::relaxed);
+  if (!l) return nullptr;
+  l->turned_away_since = 0;
+  if (thread != gate::unnumbered) threads_.fetch_add(1, order::relaxed);
   return l;
+}
+
+bool core::is_claimed_for_long(lab& l) const noexcept {
+  constexpr std::uint64_t patience = 100;  // milliseconds
+  if (l.door.owner() == gate::unnumbered) return false;
+  const std::uint64_t now = os::coarse_milliseconds();
+  if (l.turned_away_since == 0) l.turned_away_since = now;
+  return now - l.turned_away_since >= patience;
 }
 
 bool core::give_way(lab& l) noexcept {
@@ -361,6 +372,7 @@ void core::after_fork_child(lab* own) noexcept {
   process_.store(os::own_process_number(), order::relaxed);
   const std::uint32_t was = own->door.owner(), is = number_of_caller();
   own->door.renumber_in_child(is);
+  if (own->door.state() == lab_state::claimed) own->turned_away_since = 1;  // by who is no more
   threads_.store(own->door.is_owned() ? 1 : 0, order::relaxed);
   const auto links = [this](std::uint32_t n) -> atomic<std::uint32_t>& { return lab_at(n).next_idle; };
   static_cast<void>(os::register_heavy_fence());

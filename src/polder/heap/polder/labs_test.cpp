@@ -776,6 +776,29 @@ TEST_F(idle_thread, that_begins_while_others_trim_has_its_lab_for_itself) {
   }
 }
 
+// A thread that is turned away borrows; and has its own LAB again when the claim is over.
+TEST_F(idle_thread, that_works_while_others_claim_its_lab_keeps_it) {
+  if (!os::register_heavy_fence()) GTEST_SKIP() << "no membarrier here";
+  served h;
+  h.allocate(16);
+  atomic<bool> enough{false};
+  atomic<unsigned> moved{0};
+  std::vector<std::thread> crew;
+  for (int k = 0; k != 2; ++k)
+    crew.push_back(h.thread([&] {
+      h.free(h.allocate(size));
+      const lab* const mine = &h.own();
+      while (!enough.load(order::relaxed)) h.free(h.allocate(size));
+      moved.fetch_add(&h.own() != mine, order::relaxed);
+    }));
+  for (int i = 0; i != 2'000; ++i) h.heap.trim(0);
+  enough.store(true, order::relaxed);
+  for (auto& thread : crew) thread.join();
+  // But for who was stopped for a tenth of a second while it claimed one.
+  EXPECT_LE(h.now().labs, 6u);
+  EXPECT_LE(moved.load(order::relaxed), 1u);
+}
+
 // ---- LABs of threads that end without a word, outside: by the raw exit system call, say ---------------------------------
 
 class killed_thread : public idle_thread {

@@ -306,10 +306,8 @@ class polder_heap {
         continue;
       }
       if (l->door.active()) return nullptr;
-      if (l->door.come_in()) return l->turned_away = 0, l;
-      // Most claims are over soon. A claimer that was stopped, or killed, is not waited for.
-      constexpr std::uint32_t most_turns = 16;
-      if (++l->turned_away < most_turns || l->door.owner() == gate::unnumbered) return nullptr;
+      if (l->door.come_in()) return l->turned_away_since = 0, l;
+      if (!core_.load(order::relaxed)->is_claimed_for_long(*l)) return nullptr;
       give_way(*l);
     }
   }
