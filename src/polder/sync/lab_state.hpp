@@ -228,7 +228,10 @@ class gate {
 
   // Has it an owner? Has it one, and no claimer?
   [[nodiscard]] bool is_owned() const noexcept { return owned(state()); }
-  [[nodiscard]] bool is_unclaimed() const noexcept { return is_owned() && state() != lab_state::claimed; }
+  [[nodiscard]] bool is_unclaimed() const noexcept {
+    const lab_state now = state();
+    return owned(now) && now != lab_state::claimed;
+  }
 
   // The owner's number, or `unnumbered`; the latter also where there is no owner. For a claimer it stays what it is.
   [[nodiscard]] std::uint32_t owner() const noexcept {

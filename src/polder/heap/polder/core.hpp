@@ -241,6 +241,7 @@ class core {
   had try_large(mem::chunk_number& hint, std::size_t n, std::size_t alignment) noexcept;
   void* try_in_place(const void* p, std::size_t n) noexcept;
   void note_asked(const void* p, std::size_t n) noexcept;
+  std::uint32_t huge_number_of(const void* p) const noexcept;
 
   // ---- hardened (options_.hardened): every operation comes through here, none is served by the fast paths
   void* allocate_hardened(lab& l, std::size_t n) noexcept;

@@ -93,8 +93,8 @@ struct alignas(false_sharing_range) lab {
   atomic<std::uint32_t> swept;    // nothing came since a sweep; the same
   atomic<std::uint32_t> thinned;  // `seen` and one, when all its spans were last looked at; the same
   outbox out;
-  std::uint64_t
-      turned_away_since;  // milliseconds: its thread has found it claimed, each time; 0: not so. Written by that, outside
+  // Milliseconds: since then its thread has found it claimed each time; 0: not so. Written by that, outside.
+  std::uint64_t turned_away_since;
   std::uint32_t beyond;          // allocations that the fast path did not serve
   std::uint32_t taken_back;      // blocks, out of the outbox
   mem::lab_number adopted_from;  // where it found a span to adopt last

@@ -83,6 +83,11 @@ std::size_t core::usable_size(const void* p) const noexcept {
   return classes::block_size[c];
 }
 
+// 0: it begins no huge block.
+std::uint32_t core::huge_number_of(const void* p) const noexcept {
+  return arena_.find(address(p)) == 0 ? huge_.find(p) : 0;
+}
+
 bool core::owns(const void* p) const noexcept {
   return arena_.find(address(p)) != 0 || huge_.find(p) != 0 || guarded_.has(p);
 }
@@ -127,8 +132,7 @@ void* core::try_in_place(const void* p, std::size_t n) noexcept {
 
 // Less than p's block holds is meant from now on. Runs of grains have no record of what was asked.
 void core::note_asked(const void* p, std::size_t n) noexcept {
-  if (const std::uint32_t number = arena_.find(address(p)) == 0 ? huge_.find(p) : 0; number != 0)
-    huge_.shrink(number, n);
+  if (const std::uint32_t number = huge_number_of(p); number != 0) huge_.shrink(number, n);
 }
 
 void* core::reallocate(lab& l, void* p, std::size_t n) noexcept {
@@ -136,9 +140,12 @@ void* core::reallocate(lab& l, void* p, std::size_t n) noexcept {
   const auto in_place = [&] { return profile ? resize_sampled(*profile, p, n) : try_in_place(p, n); };
   if (void* const same = in_place()) return same;
   // A huge block can grow by itself where the cap leaves no room for another beside it.
-  if (n <= PTRDIFF_MAX && arena_.find(address(p)) == 0 && huge_.find(p) != 0) {
+  if (const std::uint32_t number = n <= PTRDIFF_MAX ? huge_number_of(p) : 0; number != 0) {
     const std::size_t whole = align_up(n, arena_.page());
-    const auto lacks = [&] { return whole > usable_size(p) ? whole - usable_size(p) : 0; };
+    const auto lacks = [&] {
+      const std::size_t has = huge_.usable(number);
+      return whole > has ? whole - has : 0;
+    };
     for (unsigned tries = 0; lacks() != 0 && budget_.refuses(lacks()); ++tries) {
       if (!make_room(l, lacks(), tries)) return os::probe::oom(n), nullptr;
       if (void* const same = in_place()) return same;
