@@ -143,11 +143,12 @@ class core {
   bool sweep_idle(lab& l) noexcept;       // the same for a LAB whose thread is elsewhere; false: it is busy
   template <class F>
   bool with_claimed(lab& l, F f) noexcept;  // f(l) for such a one
+  static bool end_claim(lab& l) noexcept;
   bool sweep_left(lab& l) noexcept;  // and for one that a thread left as it was; false: it is busy, or has been
   template <class F>
   bool with_left(lab& l, F f) noexcept;  // f(l) for one without a thread
   template <class F>
-  void with_unused(lab& l, F f) noexcept;
+  bool with_unused(lab& l, F f) noexcept;
   std::size_t strip(lab& l) noexcept;
   bool is_orphaned(const lab& l) const noexcept;  // its thread has ended and did not give it up
 

@@ -192,7 +192,7 @@ void core::post_to(mem::lab_number owner, mem::block* first, mem::block* last, s
     if (c == claim::refused) return;
     os::probe::claim(owner);
     drain(o, strays);
-    if (c == claim::inherited || !o.door.end_claim()) {
+    if (c == claim::inherited || !end_claim(o)) {
       const bool with_spans = o.owned_count != 0;
       settle(o, strays);
       push_idle(o, with_spans);

@@ -93,8 +93,12 @@ struct alignas(false_sharing_range) lab {
   atomic<std::uint32_t> swept;    // nothing came since a sweep; the same
   atomic<std::uint32_t> thinned;  // `seen` and one, when all its spans were last looked at; the same
   outbox out;
-  // Milliseconds: since then its thread has found it claimed each time; 0: not so. Written by that, outside.
-  std::uint64_t turned_away_since;
+  // turned_away_since — milliseconds: since then its thread has found it claimed each time, by the same claimer; 0: not so.
+  //   written by  its thread, outside; a claimer that is done: 0
+  //   read by     its thread
+  //   order       relaxed: a figure. What a claimer that is done overwrites, or is overwritten by, makes a tenth of a second of
+  //                 another claim longer or shorter
+  atomic<std::uint64_t> turned_away_since;
   std::uint32_t beyond;          // allocations that the fast path did not serve
   std::uint32_t taken_back;      // blocks, out of the outbox
   mem::lab_number adopted_from;  // where it found a span to adopt last

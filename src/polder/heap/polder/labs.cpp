@@ -154,7 +154,7 @@ lab* core::idle_lab(mem::site s, std::uint32_t thread) noexcept {
 lab* core::acquire_lab(std::uint32_t thread) noexcept {
   lab* const l = find_lab(thread);
   if (!l) return nullptr;
-  l->turned_away_since = 0;
+  l->turned_away_since.store(0, order::relaxed);
   if (thread != gate::unnumbered) threads_.fetch_add(1, order::relaxed);
   return l;
 }
@@ -163,8 +163,9 @@ bool core::is_claimed_for_long(lab& l) const noexcept {
   constexpr std::uint64_t patience = 100;  // milliseconds
   if (l.door.owner() == gate::unnumbered) return false;
   const std::uint64_t now = os::coarse_milliseconds();
-  if (l.turned_away_since == 0) l.turned_away_since = now;
-  return now - l.turned_away_since >= patience;
+  const std::uint64_t since = l.turned_away_since.load(order::relaxed);
+  if (since == 0) l.turned_away_since.store(now, order::relaxed);
+  return since != 0 && now - since >= patience;
 }
 
 bool core::give_way(lab& l) noexcept {
@@ -271,6 +272,12 @@ void core::sweep(lab& l, left how) noexcept {
   l.swept.store(1, order::relaxed);
 }
 
+// True: its thread has it again. What that thread waits for next is not this claimer.
+bool core::end_claim(lab& l) noexcept {
+  l.turned_away_since.store(0, order::relaxed);
+  return l.door.end_claim();
+}
+
 template <class F>
 bool core::with_claimed(lab& l, F f) noexcept {
   if (!heavy_fences_) return false;
@@ -280,7 +287,7 @@ bool core::with_claimed(lab& l, F f) noexcept {
   f(l);
   const bool orphaned = c == claim::held && is_orphaned(l);
   if (orphaned) l.door.inherit();
-  if (orphaned || c == claim::inherited || !l.door.end_claim()) {
+  if (orphaned || c == claim::inherited || !end_claim(l)) {
     const bool with_spans = l.owned_count != 0;
     chain strays;
     settle(l, strays);
@@ -333,21 +340,38 @@ bool core::sweep_left(lab& l) noexcept {
   return !l.swept.load(order::relaxed) && with_left(l, [this](lab& held) { sweep(held, left::aged); });
 }
 
-// f(l) for a LAB whose thread is elsewhere, or that has none.
+// f(l) for a LAB whose thread is elsewhere, or that has none. False: that one is inside, or somebody else is at it.
 template <class F>
-void core::with_unused(lab& l, F f) noexcept {
+bool core::with_unused(lab& l, F f) noexcept {
   // Who is inside refuses anyway, at the price of a membarrier; who stopped there for good does each time.
-  if (!with_left(l, f) && l.door.owner_is_outside()) with_claimed(l, f);
+  return with_left(l, f) || (l.door.owner_is_outside() && with_claimed(l, f));
 }
 
 // Takes all that a LAB can do without, where its thread is elsewhere or it has none. Bytes that went back to the system at once.
+// Spans are thinned a few at a time, some milliseconds: a thread that comes by meanwhile is turned away for no longer. All at once, of
+// a gigabyte of sparse spans, would be a quarter of a second, and who works would have given its LAB away by then.
 std::size_t core::strip(lab& l) noexcept {
+  constexpr unsigned looks = 1024, thinned = 64;  // at a time
+  constexpr unsigned most_refusals = 16;          // by a thread that is inside just then
   std::size_t bytes = 0;
-  const auto all = [&](lab& held) {
-    sweep(held, left::aged);
-    bytes += thin_all(held);
+  std::uint32_t pieces = 0;  // no more than it takes, should its thread begin rounds of its own
+  bool all = false;
+  const auto some = [&](lab& held) {
+    const looked had = thin_some(held, looks, thinned, true);
+    bytes += had.bytes;
+    all = had.all;
   };
-  with_unused(l, all);
+  const auto begin = [&](lab& held) {
+    sweep(held, left::aged);
+    held.thin_next = 0;
+    pieces = held.owned_count / thinned;
+    some(held);
+  };
+  if (!with_unused(l, begin)) return 0;
+  for (unsigned refusals = 0; !all && pieces != 0 && refusals != most_refusals;) {
+    if (with_unused(l, some)) --pieces;
+    else ++refusals;
+  }
   return bytes;
 }
 
@@ -372,7 +396,8 @@ void core::after_fork_child(lab* own) noexcept {
   process_.store(os::own_process_number(), order::relaxed);
   const std::uint32_t was = own->door.owner(), is = number_of_caller();
   own->door.renumber_in_child(is);
-  if (own->door.state() == lab_state::claimed) own->turned_away_since = 1;  // by who is no more
+  if (own->door.state() == lab_state::claimed)
+    own->turned_away_since.store(1, order::relaxed);  // by who is no more
   threads_.store(own->door.is_owned() ? 1 : 0, order::relaxed);
   const auto links = [this](std::uint32_t n) -> atomic<std::uint32_t>& { return lab_at(n).next_idle; };
   static_cast<void>(os::register_heavy_fence());

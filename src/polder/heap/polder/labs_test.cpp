@@ -799,6 +799,39 @@ TEST_F(idle_thread, that_works_while_others_claim_its_lab_keeps_it) {
   EXPECT_LE(moved.load(order::relaxed), 1u);
 }
 
+// Nor does it lose it to one claimer for having met another, however long ago.
+TEST_F(idle_thread, that_met_another_claim_long_ago_keeps_its_lab) {
+  if (!os::register_heavy_fence()) GTEST_SKIP() << "no membarrier here";
+  served h;
+  const auto meet_a_claim = [&] {
+    lab& own = h.own();
+    ASSERT_EQ(claim::held, own.door.try_claim([] { return os::heavy_fence(); }));
+    h.free(h.allocate(16));
+    EXPECT_EQ(&own, &h.own());
+    EXPECT_TRUE(own.door.end_claim());
+  };
+  constexpr std::size_t large = 30'000;
+  blocks theirs(MiB / large);
+  std::thread sleeper = h.thread([&] {
+    for (void*& p : theirs) p = h.allocate(large);
+    for (const int turn : {1, 3}) {
+      meet_a_claim();
+      h.own().turned_away_since.store(1, order::relaxed);
+      t.reach(turn);
+      t.wait_for(turn + 1);
+      meet_a_claim();
+      h.free(h.allocate(16));
+    }
+  });
+  t.wait_for(1);
+  h.heap.trim(0);
+  t.reach(2);
+  t.wait_for(3);
+  for (void* p : theirs) h.free(p);  // more than waits for who sleeps
+  t.reach(4);
+  sleeper.join();
+}
+
 // ---- LABs of threads that end without a word, outside: by the raw exit system call, say ---------------------------------
 
 class killed_thread : public idle_thread {

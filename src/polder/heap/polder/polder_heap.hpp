@@ -306,7 +306,7 @@ class polder_heap {
         continue;
       }
       if (l->door.active()) return nullptr;
-      if (l->door.come_in()) return l->turned_away_since = 0, l;
+      if (l->door.come_in()) return l->turned_away_since.store(0, order::relaxed), l;
       if (!core_.load(order::relaxed)->is_claimed_for_long(*l)) return nullptr;
       give_way(*l);
     }

@@ -116,7 +116,7 @@ TEST_F(stepped_operation, whose_lab_a_handler_gives_away_does_not_work_in_it) {
     served& h = *heap_;
     then.clear();
     const bool held = own_->door.try_claim([] { return true; }) == claim::held;
-    if (held) own_->turned_away_since = 1;  // long ago
+    if (held) own_->turned_away_since.store(1, order::relaxed);  // long ago
     for (int i = 0; i != 100; ++i) h.free(h.allocate(size));
     given_ = &h.own() != own_;
     if (!held || own_->door.end_claim()) return;

@@ -17,6 +17,7 @@
 #include <polder/heap/polder/outside.hpp>
 #include <polder/heap/polder/served_test.hpp>
 #include <polder/mem/span_pages.hpp>
+#include <polder/os/advice_test.hpp>
 #include <polder/os/answered_test.hpp>
 #include <polder/os/forked_test.hpp>
 #include <polder/os/heavy_fence.hpp>
@@ -369,6 +370,45 @@ TEST(thinning, what_a_sleeping_thread_has_is_thinned_for_it) {
   go_on.notify_all();
   sleeper.join();
   if (!comes_at_all) GTEST_SKIP() << "no thread of the heap's own here";
+}
+
+// Else who works meanwhile is turned away for as long as it takes, and gives its LAB away as if the claimer had been stopped.
+TEST(thinning, trim_claims_a_lab_anew_for_every_few_spans) {
+  if (const char* why = sparse::why_not()) GTEST_SKIP() << why;
+  if (!os::register_heavy_fence()) GTEST_SKIP() << "no membarrier here";
+  sparse h;
+  static lab* theirs;
+  static unsigned claims;
+  claims = 0;
+  std::atomic<int> turn{0};
+  blocks kept;
+  std::thread sleeper = h.thread([&] {
+    kept = h.keep_one(h.make(64, 16 * MiB), 1024);
+    theirs = &h.own();
+    turn = 1;
+    turn.notify_all();
+    turn.wait(1);
+    h.free(h.allocate(16));
+    EXPECT_EQ(theirs, &h.own());
+  });
+  turn.wait(0);
+  // Its thread as it would be if it came by each time.
+  static void (*const look)() = [] {
+    if (theirs->door.state() != lab_state::claimed) return;
+    claims += theirs->turned_away_since.load(order::relaxed) == 0;
+    theirs->turned_away_since.store(1, order::relaxed);
+    os::before_advice = look;
+  };
+  os::before_advice = look;
+  h.heap.trim(0);
+  os::before_advice = nullptr;
+  EXPECT_GE(claims, 3u);
+  EXPECT_GE(h.thin_ones(kept), kept.size() * 3 / 4);
+  turn = 2;
+  turn.notify_all();
+  sleeper.join();
+  h.validate();
+  for (void* p : kept) h.free(p);
 }
 
 TEST(thinning, a_hardened_heap_leaves_its_spans_alone) {
