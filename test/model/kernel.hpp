@@ -24,6 +24,7 @@ struct kernel {
   unsigned longest = granules;
   bool refuses_to_unmap = false;
   bool refuses_to_grow = true;  // in place
+  bool refuses_to_reserve = false;
   // What comes of a move: one that is lost has given up the destination.
   os::moved moves = os::moved::there;
   // Called by commit(), with the range.
@@ -66,7 +67,10 @@ std::size_t page_size() noexcept { return 4096; }
 std::size_t address_space_limit() noexcept { return SIZE_MAX; }
 std::size_t physical_memory() noexcept { return 0; }
 void* map(std::size_t bytes) noexcept { return called().map(bytes); }
-void* reserve(std::size_t bytes, use_of_reserved) noexcept { return called().map(bytes); }
+void* reserve(std::size_t bytes, use_of_reserved) noexcept {
+  model::kernel& k = called();
+  return k.refuses_to_reserve ? nullptr : k.map(bytes);
+}
 bool commit(void* p, std::size_t bytes) noexcept {
   model::kernel& k = called();
   if (k.committed != nullptr) k.committed(p, bytes);
@@ -84,6 +88,12 @@ moved move(void* from, std::size_t old_bytes, void* to, std::size_t new_bytes) n
   if (k.moves == moved::there) k.unmap(from, old_bytes);
   if (k.moves == moved::lost) k.unmap(to, new_bytes);
   return k.moves;
+}
+void* move_anywhere(void* from, std::size_t old_bytes, std::size_t new_bytes) noexcept {
+  model::kernel& k = called();
+  void* const to = k.map(new_bytes);
+  if (to != nullptr) k.unmap(from, old_bytes);
+  return to;
 }
 discarded discard_now(void*, std::size_t) noexcept { return called(), discarded::zeroed; }
 bool advise_huge_pages(void*, std::size_t, bool) noexcept { return called(), true; }

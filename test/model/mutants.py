@@ -165,6 +165,7 @@ BREAKS += [
     (HUGE, "grows into a rest that somebody took", "if (!uncache(rest)) return;", "static_cast<void>(uncache(rest));"),
     (HUGE, "grows into a mapping that lies elsewhere", "if (behind.base.get() != r.base.get() + r.bytes.get()) {", "if (false) {"),
     (HUGE, "unmaps a place that was lost", "if (how == os::moved::refused) os::unmap(base, bytes);", "os::unmap(base, bytes);"),
+    (HUGE, "is found where it was until it has moved anywhere", "map_.store(user, 0);\n  void* const base = os::move_anywhere(r.base.get(), r.bytes.get(), bytes);", "void* const base = os::move_anywhere(r.base.get(), r.bytes.get(), bytes);\n  map_.store(user, 0);"),
     (HUGE, "forgets whatever lies in a place that was lost", "map_.forget(address(base) + before, radix_map::huge_mark | number);", "map_.store(address(base) + before, 0);"),
     (ARENA, "no second look at how many grains", "if (k.grains.load(order::relaxed) == n) return n;", "return n;"),
     (ARENA, "open before it is found", "    k.base.store(base, order::release);  // sync: chunk-base\n", "    static_cast<void>(k.taken.give(0, 1));\n    k.base.store(base, order::release);\n"),

@@ -260,14 +260,25 @@ std::size_t huge_blocks::roomy(std::size_t bytes) const noexcept {
 // Moves block `number` to a longer mapping. Null: nothing changed.
 std::byte* huge_blocks::move(std::uint32_t number, std::uintptr_t user, std::size_t bytes,
                              bool at_huge_page) noexcept {
-  record& r = records_.at(number);
-  const std::size_t before = user - address(r.base.get());
-  // The new place is ours, and known to the map, before the pages go there: an address that is given up first may be
-  // another thread's block a moment later.
   void* place = at_huge_page ? reserve_at_huge_page(bytes) : nullptr;
   if (!place) place = os::reserve(bytes);
-  auto* const base = static_cast<std::byte*>(place);
+  std::byte* const base =
+      place ? move_to(static_cast<std::byte*>(place), number, user, bytes) : move_anywhere(number, user, bytes);
   if (!base) return nullptr;
+  record& r = records_.at(number);
+  const std::size_t before = user - address(r.base.get());
+  r.base.set(base);
+  r.rest.set(0);
+  r.user.store(address(base) + before, order::release);  // sync: huge-user
+  return base;
+}
+
+// Its pages, to a place that was reserved for them. The new place is ours, and known to the map, before the pages go there: an
+// address that is given up first may be another thread's block a moment later.
+std::byte* huge_blocks::move_to(std::byte* base, std::uint32_t number, std::uintptr_t user,
+                                std::size_t bytes) noexcept {
+  record& r = records_.at(number);
+  const std::size_t before = user - address(r.base.get());
   if (!map_.store(address(base) + before, radix_map::huge_mark | number)) return os::unmap(base, bytes), nullptr;
   map_.store(user, 0);
   if (const os::moved how = os::move(r.base.get(), r.bytes.get(), base, bytes); how != os::moved::there) {
@@ -277,10 +288,20 @@ std::byte* huge_blocks::move(std::uint32_t number, std::uintptr_t user, std::siz
     map_.store(user, radix_map::huge_mark | number);  // the node is there: it cannot fail
     return nullptr;
   }
-  r.base.set(base);
-  r.rest.set(0);
-  r.user.store(address(base) + before, order::release);  // sync: huge-user
   return base;
+}
+
+// The same where no place can be reserved: under a limit of address space old and new place together may be too much, and what the
+// block grows by is not. Which address it will be is known when there is no way back, so the map's nodes have to be there before.
+std::byte* huge_blocks::move_anywhere(std::uint32_t number, std::uintptr_t user, std::size_t bytes) noexcept {
+  const record& r = records_.at(number);
+  const std::size_t before = user - address(r.base.get());
+  radix_map::spare_nodes spare;
+  if (!spare.make()) return nullptr;
+  map_.store(user, 0);
+  void* const base = os::move_anywhere(r.base.get(), r.bytes.get(), bytes);
+  map_.store(base ? address(base) + before : user, radix_map::huge_mark | number, &spare);
+  return static_cast<std::byte*>(base);
 }
 
 std::byte* huge_blocks::resize(std::uint32_t number, const void* p, std::size_t n) noexcept {

@@ -127,6 +127,8 @@ class huge_blocks {
   bool make_room(std::size_t bytes) noexcept;
   std::size_t roomy(std::size_t bytes) const noexcept;
   std::byte* move(std::uint32_t number, std::uintptr_t user, std::size_t bytes, bool at_huge_page) noexcept;
+  std::byte* move_to(std::byte* base, std::uint32_t number, std::uintptr_t user, std::size_t bytes) noexcept;
+  std::byte* move_anywhere(std::uint32_t number, std::uintptr_t user, std::size_t bytes) noexcept;
   void unmap(std::uint32_t number) noexcept;
   void let_go(std::uint32_t number) noexcept;
   std::uint32_t take_stuck(std::size_t bytes) noexcept;

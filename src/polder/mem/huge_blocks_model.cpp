@@ -123,6 +123,24 @@ struct mover : rl::test_suite<mover, 2>, heap {
   void after() { all_back(); }
 };
 
+// One that moves to a place that was not reserved: what another takes may lie where it was before it knows.
+struct mover_anywhere : rl::test_suite<mover_anywhere, 2>, heap {
+  plain<std::byte*> theirs;
+  void before() { kernel.refuses_to_reserve = true; }
+  void thread(unsigned self) {
+    std::byte* const p = take();
+    if (self != 0) return theirs.set(p);
+    std::byte* const moved = huge.resize(huge.find(p), p, 2 * huge_blocks::shortest);
+    POLDER_MODEL_CHECK(moved != nullptr && huge.find(moved) != 0);
+    give_mine(moved);
+  }
+  void after() {
+    POLDER_MODEL_CHECK(huge.find(theirs.get()) != 0);
+    give_mine(theirs.get());
+    all_back();
+  }
+};
+
 // The same where the kernel refuses to move it: what the other takes may lie in the place that was lost.
 template <polder::os::moved How>
 struct mover_in_vain : rl::test_suite<mover_in_vain<How>, 2>, heap {
@@ -216,6 +234,9 @@ int main() {
   ok &= passes<handing_over<false>>({.title = "huge_blocks: handed over", .executions = 5'000});
   ok &= passes<handing_over<true>>({.title = "huge_blocks: moved and handed over", .executions = 5'000});
   ok &= passes<mover>({.title = "huge_blocks: one that moves", .executions = 3'000});
+  ok &= passes<mover_anywhere>(
+      {.title = "huge_blocks: one that moves anywhere", .how = search::bounded, .floor = 300, .switches = 1});
+  ok &= passes<mover_anywhere>({.title = "huge_blocks: one that moves anywhere", .executions = 3'000});
   ok &= passes<mover_in_vain<polder::os::moved::lost>>(
       {.title = "huge_blocks: one that loses its place", .how = search::bounded, .floor = 300, .switches = 1});
   ok &= passes<mover_in_vain<polder::os::moved::lost>>(

@@ -615,6 +615,34 @@ TEST(huge_blocks, out_of_address_space_the_cache_is_given_up_first) {
             }));
 }
 
+TEST(huge_blocks, a_block_grows_where_no_other_of_its_length_could_be_had_beside_it) {
+  if (const char* why = os::under_sanitizer()) GTEST_SKIP() << why;  // which needs address space of its own
+  if (const char* why = os::lacks_limits()) GTEST_SKIP() << why;
+  EXPECT_EQ(os::fine, os::forked([] {
+              huge h;
+              std::byte* p = h.blocks.take(50 * MiB, 16).p;
+              p[0] = p[50 * MiB - 1] = std::byte{1};
+              void* const wall = ::mmap(p + h.usable(p), h.it.page(), PROT_NONE,
+                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+              if (wall == MAP_FAILED && errno != EEXIST) return 1;
+              const std::size_t all = address_space() + 30 * MiB;
+              const rlimit less{all, all};
+              if (::setrlimit(RLIMIT_AS, &less) != 0) return 2;
+              const std::byte* const old = p;
+              for (const std::size_t n : {60 * MiB, 70 * MiB}) {
+                p = h.blocks.resize(h.blocks.find(p), p, n);
+                if (p == nullptr) return 3;
+                if (p[0] != std::byte{1} || p[50 * MiB - 1] != std::byte{1} || h.usable(p) < n) return 4;
+                p[n - 1] = std::byte{1};
+              }
+              if (old != p && h.blocks.find(old) != 0) return 5;
+              if (h.blocks.resize(h.blocks.find(p), p, 100 * MiB) != nullptr) return 6;
+              if (p[70 * MiB - 1] != std::byte{1}) return 7;
+              if (h.committed.used() != h.blocks.live_bytes()) return 8;
+              return h.free(p) ? 0 : 9;
+            }));
+}
+
 // An address that one block gives up becomes another's at once: the map and the records must never mix them up. Blocks
 // are marked at both ends; who finds another's mark has been handed the same memory.
 TEST(huge_blocks, threads_that_take_resize_and_give_never_share_an_address) {

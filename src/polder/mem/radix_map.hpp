@@ -8,6 +8,9 @@
 // Only addresses outside the main arena are looked up here, so a few dependent loads do not matter.
 #include <array>
 #include <cstdint>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 
 #include <polder/mem/geometry.hpp>
 #include <polder/mem/zeroed.hpp>
@@ -32,12 +35,16 @@ class radix_map {
     return f ? (*f)[index(a, 0)].load(order::acquire) : 0;  // sync: radix-value
   }
 
-  // False: no memory for a node; nothing changed. Storing 0 never fails where something was stored before.
-  bool store(std::uintptr_t a, std::uint32_t value) noexcept {
+  // All nodes that one address may need, whichever it will be; what is left of them goes with it.
+  class spare_nodes;
+
+  // False: no memory for a node; nothing changed. Storing 0 never fails where something was stored before, and nothing does where
+  // there are spare nodes.
+  bool store(std::uintptr_t a, std::uint32_t value, spare_nodes* spare = nullptr) noexcept {
     if (a >> address_bits != 0) return false;
-    middle* m = install(root_[a >> (grain_shift + 30)]);
-    lower* l = m ? install((*m)[index(a, 20)]) : nullptr;
-    leaf* f = l ? install((*l)[index(a, 10)]) : nullptr;
+    middle* m = install(root_[a >> (grain_shift + 30)], spare);
+    lower* l = m ? install((*m)[index(a, 20)], spare) : nullptr;
+    leaf* f = l ? install((*l)[index(a, 10)], spare) : nullptr;
     if (!f) return false;
     (*f)[index(a, 0)].store(value, order::release);  // sync: radix-value
     return true;
@@ -68,10 +75,7 @@ class radix_map {
   static unsigned index(std::uintptr_t a, unsigned shift) { return a >> (grain_shift + shift) & (fan_out - 1); }
 
   template <class Node>
-  static Node* install(atomic<Node*>& slot) noexcept {
-    return install_once(
-        slot, [] { return zeroed::make<Node>(1); }, [](Node* n) { zeroed::discard(n, 1); });
-  }
+  static Node* install(atomic<Node*>& slot, spare_nodes* spare) noexcept;
 
   // root_, and every slot below it
   //   written by  whoever stores an address there first; never cleared
@@ -81,5 +85,40 @@ class radix_map {
   //   ABA         no: a slot changes once
   atomic<middle*>* root_;
 };
+
+class radix_map::spare_nodes {
+ public:
+  spare_nodes() noexcept = default;
+  spare_nodes(const spare_nodes&) = delete;
+  spare_nodes& operator=(const spare_nodes&) = delete;
+  ~spare_nodes() { discard(nodes_); }
+
+  // False: no memory for all of them.
+  [[nodiscard]] bool make() noexcept {
+    return std::apply(
+        [](auto*&... n) {
+          return (((n = zeroed::make<std::remove_reference_t<decltype(*n)>>(1)) != nullptr) && ...);
+        },
+        nodes_);
+  }
+
+ private:
+  friend radix_map;
+  using all = std::tuple<middle*, lower*, leaf*>;
+  static void discard(all& nodes) noexcept {
+    std::apply([](auto*... n) { ((n != nullptr ? zeroed::discard(n, 1) : void()), ...); }, nodes);
+  }
+  all nodes_{};
+};
+
+template <class Node>
+Node* radix_map::install(atomic<Node*>& slot, spare_nodes* spare) noexcept {
+  if (spare == nullptr)
+    return install_once(
+        slot, [] { return zeroed::make<Node>(1); }, [](Node* n) { zeroed::discard(n, 1); });
+  Node*& mine = std::get<Node*>(spare->nodes_);
+  return install_once(
+      slot, [&] { return std::exchange(mine, nullptr); }, [&](Node* n) { mine = n; });
+}
 
 }  // namespace polder::mem

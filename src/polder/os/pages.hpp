@@ -70,6 +70,10 @@ enum class moved { there, refused, lost };
 // by now is another thread's.
 moved move(void* from, std::size_t old_bytes, void* to, std::size_t new_bytes) noexcept;
 
+// The same to wherever the system likes, where it is perhaps: that takes no more address space than the mapping grows by. What was
+// at `from` may be another thread's when this returns. Null: nothing changed.
+void* move_anywhere(void* from, std::size_t old_bytes, std::size_t new_bytes) noexcept;
+
 enum class discarded { zeroed, lazily, refused };
 
 // Drops the contents. zeroed: reads as zero from now on; lazily: the kernel takes the pages when it needs them, so

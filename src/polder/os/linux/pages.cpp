@@ -131,6 +131,12 @@ moved move(void* from, std::size_t old_bytes, void* to, std::size_t new_bytes) n
   return moved::refused;
 }
 
+void* move_anywhere(void* from, std::size_t old_bytes, std::size_t new_bytes) noexcept {
+  const errno_keeper keep;
+  const told t{kind::map, 0, new_bytes};
+  return mapped_or_null(::mremap(from, old_bytes, new_bytes, MREMAP_MAYMOVE));
+}
+
 discarded discard_now(void* p, std::size_t bytes) noexcept {
   return advise(p, bytes, MADV_DONTNEED) ? discarded::zeroed : discarded::refused;
 }
