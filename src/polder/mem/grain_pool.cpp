@@ -382,6 +382,22 @@ os::discarded grain_pool::discard(std::byte* p, std::size_t bytes, bool lazily, 
   return how == os::discarded::zeroed && *mark != 0 ? os::discarded::refused : how;
 }
 
+// The halves of a chunk, a huge page each, that hold some of `grains`.
+constexpr std::uint64_t halves_with(std::uint64_t grains) {
+  constexpr std::uint64_t lower = ones(0, grains_per_chunk / 2);
+  return ((grains & lower) != 0 ? lower : 0) | ((grains & ~lower) != 0 ? ~lower : 0);
+}
+
+void grain_pool::split_huge_pages(grain first, unsigned n) noexcept {
+  for_each_part(first, n, [&](chunk_number c, unsigned at, unsigned here) {
+    const chunk& k = arena_.chunk(c);
+    const std::uint64_t going = ones(at, here);
+    const bool splits = (halves_with(k.taken.taken() & ~going) & going) != 0;
+    if (splits && k.kind.load(order::relaxed) == page_kind::huge) arena_.turn(c, page_kind::small_again);
+    return true;
+  });
+}
+
 bool grain_pool::discard_within(grain g, std::uint32_t pages) noexcept {
   // Part of a huge page goes: the kernel must not make it whole again behind our back.
   const chunk_number c = chunk_of(g);
@@ -393,12 +409,6 @@ bool grain_pool::discard_within(grain g, std::uint32_t pages) noexcept {
     dropped = discard(p, n * page, false, p) == os::discarded::zeroed && dropped;
   });
   return dropped;
-}
-
-// The halves of a chunk, a huge page each, that hold some of `grains`.
-constexpr std::uint64_t halves_with(std::uint64_t grains) {
-  constexpr std::uint64_t lower = ones(0, grains_per_chunk / 2);
-  return ((grains & lower) != 0 ? lower : 0) | ((grains & ~lower) != 0 ? ~lower : 0);
 }
 
 std::size_t grain_pool::purge_chunk(chunk_number c, const purge_options& o) noexcept {

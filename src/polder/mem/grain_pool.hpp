@@ -91,6 +91,10 @@ class grain_pool {
   // place among them, which had better hold memory already.
   static os::discarded discard(std::byte* p, std::size_t bytes, bool lazily, std::byte* at) noexcept;
 
+  // Before grains that are the caller's are dropped so: where that is part of a huge page which holds other grains in use, the kernel
+  // must not make it whole again behind our back.
+  void split_huge_pages(grain first, unsigned n) noexcept;
+
   // Drops pages, a bit each, of a single grain that is the caller's. False: the system keeps them; what they hold is gone all the same.
   bool discard_within(grain g, std::uint32_t pages) noexcept;
 

@@ -118,7 +118,9 @@ void core::release_confined(lab& l) noexcept {
 
 // Memory that is the caller's and nobody's blocks any more. What is known of it then, where `how` was known before.
 core::left core::emptied_at_once(std::byte* p, std::size_t bytes, left how) noexcept {
-  if (how == left::zero || mem::grain_pool::discard(p, bytes, false, p) == os::discarded::zeroed) return left::zero;
+  if (how == left::zero) return how;
+  grains_.split_huge_pages(arena_.find(address(p)), unsigned(bytes >> mem::grain_shift));
+  if (mem::grain_pool::discard(p, bytes, false, p) == os::discarded::zeroed) return left::zero;
   if (options_.hardened) __builtin_memset(p, 0, bytes);
   return how;
 }
