@@ -29,6 +29,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -85,13 +87,7 @@ class blocking {
 
   // Nothing: it is empty.
   std::optional<value_type> get() {
-    std::optional<value_type> e;
-    try {
-      e = of_.get();
-    } catch (...) {
-      getters_.happened(os::wake_one);  // the element is inside again
-      throw;
-    }
+    std::optional<value_type> e = got();
     if (!e) return e;
     if constexpr (bounded) putters_.happened(os::wake_one);
     if constexpr (info.empty == emptiness::may_err) getters_.happened(os::wake_one);
@@ -169,20 +165,47 @@ class blocking {
     sleepers::key key_;
   };
 
+  // What is got is never moved from here on: it is inside no more, so if its move threw it would be nowhere. Each function
+  // that hands it on has it in the one place where the caller wants it.
+  std::optional<value_type> got() {
+    try {
+      return of_.get();
+    } catch (...) {
+      getters_.happened(os::wake_one);  // the element is inside again
+      throw;
+    }
+  }
+  // get() in the place of nothing. Whether there was something.
+  bool get_to(std::optional<value_type>& nothing) {
+    std::destroy_at(&nothing);
+    try {
+      ::new (static_cast<void*>(&nothing)) std::optional<value_type>(get());
+    } catch (...) {
+      ::new (static_cast<void*>(&nothing)) std::optional<value_type>;
+      throw;
+    }
+    return nothing.has_value();
+  }
+
   std::optional<value_type> get_by(std::int64_t time) {
+    std::optional<value_type> e;
     for (patience p; p.more();) {
-      if (auto e = get()) return e;
+      if (get_to(e)) return e;
     }
     for (visit here(getters_);;) {
-      if (auto e = get()) return e;
+      if (get_to(e)) return e;
       if (closed()) break;
-      if (!here.sleep(time)) return get();
+      if (!here.sleep(time)) {
+        get_to(e);
+        return e;
+      }
     }
     // Puts that were under way when it was closed end, and no more begin.
     for (share& s : shares_) {
       while (s.puts.load(order::seq_cst) != 0) sched_yield();  // sync: put-ended, put-or-closed: after closed_
     }
-    return get();
+    get_to(e);
+    return e;
   }
 
   C of_;
