@@ -15,6 +15,9 @@
 //
 // Invariant, of a lane: claimed by getters <= filled_, counted over its segments. The elements are those in between. Which
 // cell is next, filled_ alone says: so in the child of a fork a lane whose owner was in the middle of a put is as before that.
+// A segment that was linked, and maybe is the last one already, waits for its first element; getters go on to it, and retire
+// the one before, when filled_ says that it has one. So the owner never has a last segment that is not in the list, nor one
+// that is gone.
 //
 // A getter stays with a lane for a while, but not where another gets in its way, and looks at every lane before it says
 // empty. It says so when nothing was put to any lane between two such rounds (filled_ only grows, so their sum is as good as each) and no lane
@@ -67,7 +70,8 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
     }
     guard g(domain_);
     for (lane* l = lanes_.load(order::relaxed); l != nullptr;) {
-      g.unmake(l->first.load(order::relaxed));
+      for (segment* s = l->first.load(order::relaxed); s != nullptr;)
+        g.unmake(std::exchange(s, s->next.load(order::relaxed)));
       delete std::exchange(l, l->next);
     }
   }
@@ -187,18 +191,15 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
   std::size_t put_bulk_at(lane& l, Iterator from, std::size_t n) {
     for (std::size_t done = 0; done != n;) {
       const std::uint64_t filled = l.filled.load(order::relaxed);
-      const std::size_t used = l.used(filled);
+      std::size_t used = l.used(filled);
       if (used == cells) {
-        kept e(std::move(*from));
         try {
-          extend(l, e);
+          extend(l);
         } catch (...) {
-          *from = std::move(e);
           if (done == 0) throw;
           return done;
         }
-        ++from, ++done;
-        continue;
+        used = 0;
       }
       const std::size_t some = std::min(n - done, cells - used);
       cell* const to = &l.last->line[used];
@@ -214,11 +215,9 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
   bool insert(kept& e, lane* to) {
     lane& l = *to;
     const std::uint64_t filled = l.filled.load(order::relaxed);
-    const std::size_t used = l.used(filled);
-    if (used == cells) [[unlikely]] {
-      extend(l, e);
-      return true;
-    }
+    std::size_t used = l.used(filled);
+    if (used == cells) [[unlikely]]
+      extend(l), used = 0;
     l.last->line[used].put(std::move(e));
     l.filled.store(filled + 1, order::release);  // sync: lane-fill
     return true;
@@ -283,19 +282,16 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
     return *l;
   }
 
-  // Puts the element into a new segment.
-  POLDER_NOINLINE void extend(lane& l, kept& e) {
-    const std::uint64_t filled = l.filled.load(order::relaxed);
-    segment* made;
-    {
+  // The last segment is full: one behind it becomes the last.
+  POLDER_NOINLINE void extend(lane& l) {
+    segment* behind = l.last->next.load(order::relaxed);  // an owner that a fork cut off may have come so far
+    if (behind == nullptr) {
       guard g(domain_);
-      made = make(g, filled);
+      behind = make(g, l.last->before + cells);
     }
-    made->line[0].put(std::move(e));
-    segment* const before = std::exchange(l.last, made);
-    // From here on `before` may be retired: getters know no other way to it than by `first`.
-    before->next.store(made, order::release);    // sync: lane-link
-    l.filled.store(filled + 1, order::release);  // sync: lane-fill
+    l.last->next.store(behind, order::release);  // sync: lane-link
+    signal_fence();                              // a fork sees the one or both
+    l.last = behind;
   }
 
   // What a round through the lanes saw.
@@ -360,11 +356,11 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
         n = some;
         return &s->line[at];
       }
-      segment* const next = s->next.load(order::acquire);  // sync: lane-link
-      if (next == nullptr) {
+      if (l.filled.load(order::acquire) <= s->before + cells) {  // sync: lane-fill
         r.sum += s->before + cells;
         return nullptr;
       }
+      segment* const next = s->next.load(order::acquire);                     // sync: lane-link
       if (l.first.cas(s, next, order::release, order::relaxed)) g.retire(s);  // sync: lane-link
     }
   }

@@ -1,8 +1,13 @@
 // per_producer_queue in the child of a fork that came while a thread was in the middle of a put.
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstddef>
+#include <cstdlib>
+#include <new>
 #include <semaphore>
 #include <thread>
 #include <utility>
@@ -71,6 +76,95 @@ TEST(per_producer_queue_fork, a_lane_whose_owner_is_gone_goes_on_where_it_was) {
   EXPECT_TRUE(has_next(q, 1));
   EXPECT_TRUE(has_next(q, 2));
   EXPECT_FALSE(q.get().has_value());
+}
+
+// Memory of its own pages, so that a thread can be stopped where it writes to it: the latest block of a segment's size, and
+// of a lane's.
+struct block {
+  void* first = nullptr;
+  std::size_t bytes = 0;
+  void write_protect(bool on) const {
+    if (::mprotect(first, bytes, on ? PROT_READ : PROT_READ | PROT_WRITE) != 0) std::abort();
+  }
+};
+struct in_pages {
+  static inline block segment, lane;
+
+  static std::size_t whole_pages(std::size_t n) {
+    const auto page = std::size_t(::sysconf(_SC_PAGESIZE));
+    return (n + page - 1) / page * page;
+  }
+  static void* operator new(std::size_t n) {
+    const std::size_t bytes = whole_pages(n);
+    void* const p = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) throw std::bad_alloc();
+    if (n > 2500) segment = {p, bytes};
+    else if (n > 100 && n < 2000) lane = {p, bytes};
+    return p;
+  }
+  static void operator delete(void* p, std::size_t n) noexcept { ::munmap(p, whole_pages(n)); }
+};
+
+// Stands still where it writes to what is protected, once.
+block stopping_at;
+void stop(int) {
+  there.release();
+  on.acquire();
+  stopping_at.write_protect(false);
+}
+
+// The first put past a segment, cut off where it first writes to the segment before, or to the lane.
+void cut_off_between_segments(const block& where) {
+#if POLDER_SANITIZED
+  GTEST_SKIP() << "the sanitizer's allocator may be locked in the child by the thread that is not there";
+#endif
+  using numbers = per_producer_queue<long, smr::debra, in_pages>;
+  constexpr long a_segment = 512;
+  const auto next_are = [](numbers& q, long from, long to) {
+    for (long n = from; n != to; ++n) {
+      const auto e = q.get();
+      if (!e || *e != n) return false;
+    }
+    return !q.get().has_value();
+  };
+  struct sigaction stopping = {}, before;
+  stopping.sa_handler = stop;
+  ASSERT_EQ(::sigaction(SIGSEGV, &stopping, &before), 0);
+  eager::drained<smr::debra> d;
+  numbers q(d);
+  static_cast<void>(smr::thread_slot::mine());
+  std::thread putter([&] {
+    for (long n = 0; n != a_segment; ++n) q.put(long(n));
+    stopping_at = where;
+    stopping_at.write_protect(true);
+    q.put(long(a_segment));
+  });
+  there.acquire();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);
+    stopping_at.write_protect(false);
+    std::thread([&] {
+      for (long n = 0; n != 2 * a_segment; ++n) q.put(a_segment + n);
+    }).join();
+    ::_exit(next_are(q, 0, 3 * a_segment) ? 0 : 1);
+  }
+  on.release();
+  putter.join();
+  EXPECT_EQ(::sigaction(SIGSEGV, &before, nullptr), 0);
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status)) << status;
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_TRUE(next_are(q, 0, a_segment + 1));
+}
+
+TEST(per_producer_queue_fork, a_segment_that_was_not_linked_yet_is_not_the_last) {
+  cut_off_between_segments(in_pages::segment);
+}
+
+TEST(per_producer_queue_fork, a_segment_that_was_linked_becomes_the_last) {
+  cut_off_between_segments(in_pages::lane);
 }
 
 }  // namespace
