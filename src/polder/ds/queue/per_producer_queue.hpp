@@ -109,7 +109,7 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
   }
 
   // Puts the first n from `from` on, moving from each: others see them at once, but for those of a new segment. Throws what
-  // put throws if it is for the first of them; later it stops there. How many.
+  // put throws, or what making a T of *from does, if it is for the first of them; later it stops there. How many.
   template <class Iterator>
   std::size_t put_bulk(Iterator from, std::size_t n)
     requires in_node<T>::whole
@@ -203,9 +203,22 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
       }
       const std::size_t some = std::min(n - done, cells - used);
       cell* const to = &l.last->line[used];
-      for (std::size_t i = 0; i != some; ++i, ++from) to[i].put(kept(std::move(*from)));
-      l.filled.store(filled + some, order::release);  // sync: lane-fill
-      done += some;
+      // What is in its cell is inside, also where the next cannot be made, or from goes no further.
+      struct showing {
+        lane& l;
+        const std::uint64_t filled;
+        std::size_t i = 0;
+        ~showing() { l.filled.store(filled + i, order::release); }  // sync: lane-fill
+      };
+      try {
+        for (showing in{l, filled}; in.i != some; ++from) {
+          to[in.i].put(kept(std::move(*from)));
+          ++in.i, ++done;
+        }
+      } catch (...) {
+        if (done == 0) throw;
+        return done;
+      }
     }
     return n;
   }

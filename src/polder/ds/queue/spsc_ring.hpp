@@ -62,16 +62,30 @@ class spsc_ring : public collection<spsc_ring<T, R, Memory>, T, in_node<T>>,
 
   std::size_t capacity() const noexcept { return cells_.size(); }
 
-  // Puts the first n from `from` on, as many as there is room for, moving from each; how many.
+  // Puts the first n from `from` on, as many as there is room for, moving from each; how many. Throws what making a T of *from
+  // does, if it is for the first of them; later it stops there.
   template <class Iterator>
   std::size_t put_bulk(Iterator from, std::size_t n)
     requires in_node<T>::whole
   {
     const position tail = put_.mine.load(order::relaxed);
     n = std::min(n, room(tail, n));
-    for (std::size_t i = 0; i != n; ++i, ++from) cells_[(tail + i) & mask_].put(kept(std::move(*from)));
-    put_.mine.store(tail + n, order::release);  // sync: spsc-put
-    return n;
+    std::size_t done = 0;
+    struct publisher {
+      spsc_ring& r;
+      const position tail;
+      const std::size_t& done;
+      ~publisher() { r.put_.mine.store(tail + done, order::release); }  // sync: spsc-put
+    } const published{*this, tail, done};
+    try {
+      for (; done != n; ++from) {
+        cells_[(tail + done) & mask_].put(kept(std::move(*from)));
+        ++done;
+      }
+    } catch (...) {
+      if (done == 0) throw;
+    }
+    return done;
   }
   // Gets as many as are there, at most n, to `to`; how many. What an assignment there throws loses the element it is for.
   template <class Iterator>
