@@ -60,7 +60,8 @@ namespace polder::smr {
 
 // What a domain does when a member's unreclaimed bytes pass the bound: it ends a grace period if the others let it, and
 // frees all that is safe, instead of what its drain would; then it calls, if there is whom to call. What that throws comes
-// out of the guard's constructor, which then opened none, or out of retire(), which has retired.
+// out of the guard's constructor, which then opened none, out of retire(), which has retired, or out of drain(), which then
+// has not done its work.
 struct bound_policy {
   std::uint64_t bytes = ~std::uint64_t{0};                      // of one member
   void (*passed)(void* context, const garbage& now) = nullptr;  // by the thread that passed it, inside a guard

@@ -363,7 +363,8 @@ void limbo_domain<Core>::adopt_some(member& mine) {
   os::unlock(drain_lock_);
 }
 
-// Everybody's bags become the caller's. It is outside; nobody else collects, or adopts.
+// Everybody's bags become the caller's. It is outside; nobody else collects, or adopts. Its guards look at others as any do, so
+// who is told of the bound may throw out of them: no seat stays claimed then.
 template <class Core>
 void limbo_domain<Core>::collect() {
   member* const mine = &here();
@@ -371,6 +372,10 @@ void limbo_domain<Core>::collect() {
     if (m == mine) continue;
     bool orphan = false;
     while (!(orphan = m->gate.try_take()) && !m->gate.try_claim()) sched_yield();
+    struct ending {
+      seat_gate& gate;
+      ~ending() { gate.end(); }
+    } const ends{m->gate};
     if (!orphan) {
       while (!core_.fences.heavy()) sched_yield();
       while (m->seat.inside()) sched_yield();
@@ -384,7 +389,6 @@ void limbo_domain<Core>::collect() {
       close(inside);
       if (!taken) sched_yield();
     }
-    m->gate.end();
   }
 }
 

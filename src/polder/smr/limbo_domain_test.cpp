@@ -181,6 +181,43 @@ TYPED_TEST(domains, go_on_when_who_is_told_of_the_bound_throws) {
   d.drain();
 }
 
+// It may do so while another drains: that stops, and leaves no seat claimed behind. Whatever the thread has counted towards
+// its next look.
+TYPED_TEST(domains, leave_every_seat_to_its_thread_when_a_drain_throws) {
+  static bool throws;
+  throws = false;
+  typename TestFixture::domain::options chosen{};
+  chosen.bound = {.bytes = 0, .passed = [](void*, const garbage&) {
+                    if (throws) throw 1;
+                  }};
+  for (int before = 0; before != 128; ++before) {
+    typename TestFixture::domain d(chosen);
+    const auto* seat = d.members().first();
+    steps there;
+    std::thread other([&] {
+      TestFixture::retire_some(d, 1);
+      seat = d.members().first();
+      there.reach(1);
+      there.wait_for(2);
+    });
+    there.wait_for(1);
+    for (int n = 0; n != before; ++n) typename TestFixture::guard g(d);
+    TestFixture::retire_some(d, 1);
+    throws = true;
+    try {
+      d.drain();
+    } catch (int) {
+    }
+    throws = false;
+    const bool is_owned = seat->gate.state() == seat_state::owned;
+    there.reach(2);
+    other.join();
+    ASSERT_TRUE(is_owned) << "after " << before << " guards";
+    d.drain();
+    ASSERT_EQ(d.statistics().unreclaimed(), 0u);
+  }
+}
+
 // A thread that had a place in the ring, and no seat yet, when another one forked.
 TEST(token_domains, pass_by_a_place_whose_thread_is_gone) {
 #if POLDER_SANITIZED
