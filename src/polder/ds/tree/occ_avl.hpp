@@ -30,6 +30,8 @@
 //
 // Why a region: a reader goes on from nodes that have been unlinked, until it looks at a version.
 #include <algorithm>
+#include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -47,6 +49,12 @@
 #include <polder/sync/atomic.hpp>
 
 namespace polder::ds {
+
+// What an atomic can hold that the processor reads whole: not a value of three bytes, nor one that is never assigned or is
+// made from something only.
+template <class V>
+inline constexpr bool fits_a_word =
+    std::is_trivially_copyable_v<V> && std::has_single_bit(sizeof(V)) && sizeof(V) <= 8 && std::semiregular<V>;
 
 // The value of a node in one word: itself where it fits, or in a box of its own, or nowhere.
 template <class V, class R>
@@ -82,7 +90,7 @@ class value_cell {
 };
 
 template <class V, class R>
-  requires(std::is_trivially_copyable_v<V> && sizeof(V) <= 8 && !std::is_empty_v<V>)
+  requires(fits_a_word<V> && !std::is_empty_v<V>)
 class value_cell<V, R> {
  public:
   using token = V;
@@ -103,7 +111,7 @@ class value_cell<V, R> {
 };
 
 template <class V, class R>
-  requires(std::is_empty_v<V>)
+  requires(std::is_empty_v<V> && std::semiregular<V>)
 class value_cell<V, R> {
  public:
   using token = V;
