@@ -10,14 +10,6 @@
 
 namespace polder::smr {
 
-// An object that is retired with a deleter that carries state.
-template <class T, class Deleter>
-struct with_deleter {
-  T* object;
-  Deleter deleter;
-  ~with_deleter() { deleter(object); }
-};
-
 template <unsigned Slots>
 [[gnu::always_inline]] inline void slot_in_range(std::string_view scheme, unsigned slot) noexcept {
 #if POLDER_CHECK_LEVEL > 0
@@ -48,7 +40,8 @@ class retiring_guard {
     made_kind<T>.reclaim(object);
   }
 
-  // The object is unlinked: no guard opened from now on can reach it. It was made by make() or new.
+  // The object is unlinked: no guard opened from now on can reach it. It was made by make() or new. Where single pointers
+  // are protected they are compared with this one: it is the same address, not that of another base.
   template <class T>
   void retire(T* object) {
     using bare = std::remove_const_t<T>;

@@ -13,6 +13,7 @@ struct kind {
   void (*destroy)(void*) noexcept;    // the destructor alone; null: there is nothing to do. For heap blocks only
   void (*reclaim)(void*) noexcept;    // the deleter
   bool heap_block;                    // reclaim is destroy and ::operator delete of memory aligned as malloc's
+  const void* (*guarded)(const void*) = nullptr;  // what guards know it by; null: its own address
 };
 
 // A type whose objects differ in size says how many bytes one takes: `std::size_t weight() const`.
@@ -51,11 +52,33 @@ concept has_own_new = requires { T::operator new(std::size_t{}); };
 template <class T>
 inline constexpr bool may_be_a_base = std::has_virtual_destructor_v<T> && !std::is_final_v<T>;
 
+// An object that is retired with a deleter that carries state. It waits in the other's place: guards know that one.
+template <class T, class Deleter>
+struct with_deleter {
+  T* object;
+  Deleter deleter;
+  ~with_deleter() { deleter(object); }
+};
+
+namespace kinds {
+
+template <class T>
+inline constexpr const void* (*guarded)(const void*) = nullptr;
+template <class T, class Deleter>
+inline constexpr const void* (*guarded<with_deleter<T, Deleter>>)(const void*) = [](const void* p) -> const
+    void* { return static_cast<const with_deleter<T, Deleter>*>(p)->object; };
+
+}  // namespace kinds
+
 // What make() makes: operator new's memory.
 template <class T>
 inline constexpr kind made_kind = {
-    sizeof(T), kinds::weigher<T>(), kinds::destructor<T>(), [](void* p) noexcept { delete static_cast<T*>(p); },
-    alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__ && !has_own_new<T> && !may_be_a_base<T>};
+    sizeof(T),
+    kinds::weigher<T>(),
+    kinds::destructor<T>(),
+    [](void* p) noexcept { delete static_cast<T*>(p); },
+    alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__ && !has_own_new<T> && !may_be_a_base<T>,
+    kinds::guarded<T>};
 
 // std::default_delete means the same as make(): so it is the kind that can go back in batches.
 template <class T, class Deleter>
@@ -69,6 +92,7 @@ struct retired_object {
   void* object;
   const kind* of;
   std::size_t weight() const { return of->weigh != nullptr ? of->weigh(object) : of->bytes; }
+  const void* guarded() const { return of->guarded != nullptr ? of->guarded(object) : object; }
 };
 
 }  // namespace polder::smr

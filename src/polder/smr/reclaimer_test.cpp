@@ -106,6 +106,29 @@ TYPED_TEST(reclaimers, keep_what_a_guard_protects) {
   });
 }
 
+// A deleter with state waits in the object's place; guards know nothing of that.
+TYPED_TEST(reclaimers, keep_what_a_guard_protects_whatever_deletes_it) {
+  using node = typename TestFixture::node;
+  TestFixture::by_every_drain([](auto& d) {
+    static atomic<bool> gone;  // until the drain
+    gone.store(false, order::relaxed);
+    atomic<node*> shared{new node};
+    typename TestFixture::guard mine(d);
+    static_cast<void>(mine.protect(0, shared));
+    std::thread([&] {
+      {
+        typename TestFixture::guard g(d);
+        g.retire(shared.exchange(nullptr, order::acq_rel), [told = &gone](node* n) {
+          told->store(true, order::relaxed);
+          delete n;
+        });
+      }
+      TestFixture::retire_some(d, 3000);
+    }).join();
+    EXPECT_FALSE(gone.load(order::relaxed));
+  });
+}
+
 TYPED_TEST(reclaimers, reclaim_while_others_work) {
   using node = typename TestFixture::node;
   TestFixture::by_every_drain([](auto& d) {

@@ -35,9 +35,10 @@ class slot_core : public sifted<Core, retired_object>, public enters_slot_seats<
 
   template <class Members>
   bool keeps(const Members& members, const turn& t, const retired_object& r) const noexcept {
-    if (t.seen.whole()) return std::binary_search(t.seen.begin_item(), t.seen.end_item(), r.object);
+    const void* const known_by = r.guarded();
+    if (t.seen.whole()) return std::binary_search(t.seen.begin_item(), t.seen.end_item(), known_by);
     bool found = false;
-    self().each_slot(members, [&](const hazard_slot& s) { found = found || s.read() == r.object; });
+    self().each_slot(members, [&](const hazard_slot& s) { found = found || s.read() == known_by; });
     return found;
   }
 
