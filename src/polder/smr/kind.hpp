@@ -58,6 +58,13 @@ struct with_deleter {
   T* object;
   Deleter deleter;
   ~with_deleter() { deleter(object); }
+  // Both wait.
+  std::size_t weight() const
+    requires(!std::is_void_v<T>)
+  {
+    if constexpr (weighs_itself<T>) return sizeof(with_deleter) + object->weight();
+    else return sizeof(with_deleter) + sizeof(T);
+  }
 };
 
 namespace kinds {
