@@ -80,7 +80,12 @@ class blocking {
       if (put(std::move(value))) return true;
     }
     for (visit here(putters_); !closed(); here.sleep(forever)) {
-      if (put(std::move(value))) return true;
+      try {
+        if (put(std::move(value))) return true;
+      } catch (...) {
+        putters_.happened(os::wake_one);  // the room for which it was woken is there still
+        throw;
+      }
     }
     return false;
   }

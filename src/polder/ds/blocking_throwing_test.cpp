@@ -4,6 +4,8 @@
 #include <chrono>
 #include <optional>
 #include <stdexcept>
+#include <thread>
+#include <vector>
 
 #include <polder/ds/blocking.hpp>
 #include <polder/ds/queue/vyukov_ring.hpp>
@@ -53,6 +55,42 @@ TEST(blocking_throwing, what_a_wait_cannot_hand_over_stays_inside) {
     r.close();
     return r.wait_get();
   });
+}
+
+// An element that is not to be had, once somebody says so.
+struct withdrawn {
+  static inline atomic<bool> now{false};
+  bool can_be = true;
+  withdrawn(bool b) : can_be(b) {}
+  withdrawn(withdrawn&& other) : can_be(other.can_be) {
+    if (can_be && now.load(order::acquire)) throw std::runtime_error("withdrawn");
+  }
+};
+
+// Three wait for room. There is room for two, but those give up: the third is woken in their place.
+TEST(blocking_throwing, who_waits_for_room_and_throws_wakes_the_next) {
+  blocking<vyukov_ring<withdrawn, eager::leaky>> r(2);
+  withdrawn::now.store(false, order::relaxed);
+  while (r.put(withdrawn(false))) {
+  }
+  std::vector<std::thread> waiting;
+  for (const bool gives_up : {true, true, false}) {
+    waiting.emplace_back([&r, gives_up] {
+      try {
+        EXPECT_TRUE(r.wait_put(withdrawn(gives_up)));
+        EXPECT_FALSE(gives_up);
+      } catch (const std::runtime_error&) {
+        EXPECT_TRUE(gives_up);
+      }
+    });
+    std::this_thread::sleep_for(20ms);  // so that it is asleep, most likely, and the first that is woken
+  }
+  withdrawn::now.store(true, order::release);
+  EXPECT_TRUE(r.get().has_value());
+  EXPECT_TRUE(r.get().has_value());
+  for (std::thread& t : waiting) t.join();
+  EXPECT_TRUE(r.get().has_value());
+  EXPECT_FALSE(r.get().has_value());
 }
 
 }  // namespace
