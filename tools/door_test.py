@@ -198,6 +198,22 @@ def test_an_exercise_is_kept_and_judged(tmp_path):
     assert judged.returncode == 0 and "lesson 1: that is it" in judged.stderr
 
 
+def test_a_lesson_runs_where_a_folder_has_a_space_in_its_name(tmp_path):
+    root = tmp_path / "my | polder"
+    (root / "selfie").mkdir(parents=True)
+    (root / "docs").symlink_to(ROOT / "docs")
+    program = root / "build/selfie/selfie"
+    program.parent.mkdir(parents=True)
+    program.write_text('#!/bin/sh\nprintf "%s\\n" "$@"; cat "$3"\n')
+    program.chmod(0o755)
+    stubs = "root=$1; need_selfie() { :; }; "
+    sh(stubs + "door_teach 1", str(root))
+    exercise = root / "build/course/01-a-pointer.c"
+    exercise.write_text("what one has written\n")
+    judged = sh(stubs + "door_teach check 1", str(root))
+    assert judged.returncode == 0 and judged.stdout.splitlines()[-1] == "what one has written"
+
+
 @pytest.mark.parametrize(("names", "targets"), [
     (["python.lab", "unit.ds@1"], ["all", "polder_long"]), (["python.lab", "unit.mem"], ["all"]),
     (["python.lab", "zero.calloc@polder"], ["all"]),

@@ -64,7 +64,7 @@ lesson_number() {
 # on_selfie LESSON run|check: the lesson's file of that name has selfie's arguments, from the folder selfie; EXERCISE is what
 # one has written.
 on_selfie() {
-  arguments=$(sed "s|EXERCISE|$root/build/course/$1.c|" "$root/docs/course/$1/$2")
+  arguments=$(sed "s|EXERCISE|../build/course/$1.c|" "$root/docs/course/$1/$2")
   # shellcheck disable=SC2086  # words
   (cd "$root/selfie" && timeout 120 "$root/build/selfie/selfie" $arguments)
 }
