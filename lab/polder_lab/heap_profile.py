@@ -14,8 +14,9 @@ from pathlib import Path
 
 from polder_lab.complaint import Complaint
 
-FIRST = re.compile(r"heap profile: \d+: \d+ \[\d+: \d+\] @ heap_v2/(\d+)$")
-STACK = re.compile(r"(\d+): (\d+) \[(\d+): (\d+)\] @((?: 0x[0-9a-f]+)*)$")
+# Numbers of more digits than a word holds are of no process.
+FIRST = re.compile(r"heap profile: \d+: \d+ \[\d+: \d+\] @ heap_v2/(\d{1,19})$")
+STACK = re.compile(r"(\d{1,19}): (\d{1,19}) \[(\d{1,19}): (\d{1,19})\] @((?: 0x[0-9a-f]+)*)$")
 MAPPED = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (\S{4}) ([0-9a-f]+) \S+ \d+\s*(.*)$")
 # What asks for memory on behalf of others, and so says nothing; and the heap itself, where it is linked into the program.
 ASKS_FOR_OTHERS = re.compile(

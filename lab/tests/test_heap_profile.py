@@ -58,6 +58,8 @@ def test_the_same_stack_twice_is_added_up(file: Path) -> None:
     ("", "is no heap profile"),
     ("heap profile: 1: 2 [3: 4] @ heap_v1/1000\n", "is no heap profile"),
     (TEXT.replace("2: 2000 [4", "2: 2000 (4"), "line 2"),
+    (TEXT.replace("2: 2000 [4", f"2: {'9' * 400} [4"), "line 2"),
+    (f"heap profile: 1: 2 [3: 4] @ heap_v2/{'9' * 400}\n", "is no heap profile"),
 ])
 def test_what_is_no_profile_is_told(file: Path, text: str, said: str) -> None:
     file.write_text(text)
