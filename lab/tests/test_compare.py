@@ -144,6 +144,9 @@ def test_standard_input_is_read_anew_each_time(polder: Laboratory, tmp_path: Pat
     (("compare", "--", "nonesuch-program"), "cannot run nonesuch-program"),
     (("compare", "--only", "jq", "--", "true"), "do not go with a command"),
     (("compare", "--json", "/nowhere/x.json"), "no folder /nowhere"),
+    (("compare", "--json", "/"), "--json: / is a folder"),
+    (("compare", "--minutes", "nan", "--", "true"), "nan is not a number"),
+    (("compare", "--limit", "inf", "--", "true"), "inf is not a number"),
     (("explain", "poldr"), "nearest: polder"),
     (("list", "heapz"), "there is no command 'heapz'; nearest: heaps"),
     (("compare", "--heap", "polder"), "--heaps"),
@@ -154,6 +157,13 @@ def test_wrong_use(polder: Laboratory, arguments: tuple[str, ...], message: str)
     assert message in done.stderr
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
+
+
+def test_a_file_that_cannot_be_written_after_all_costs_no_result(polder: Laboratory) -> None:
+    done = polder("compare", "--rounds", "1", "--json", "/dev/full", "--", "true")
+    assert done.returncode == 2
+    assert "all rows (1)" in done.stdout
+    assert done.stderr.splitlines()[-1] == "polder: --json: cannot write /dev/full: No space left on device"
 
 
 def test_an_interruption_keeps_what_is_finished_and_leaves_nothing(build: Path, environment: dict[str, str]) -> None:

@@ -23,7 +23,7 @@ from polder_lab import campaign, journal, machine, overview, place, self_test, t
 from polder_lab import heap as heaps_of
 from polder_lab import suite as suites
 from polder_lab.campaign import MODES, Recorder, Settings
-from polder_lab.command.shared import Commands, brief, build_option, forget_inherited, say, terminal, thread_counts, words
+from polder_lab.command.shared import Amount, Commands, brief, build_option, forget_inherited, say, terminal, thread_counts, words
 from polder_lab.complaint import Complaint, unknown
 from polder_lab.experiment import Experiment, Outcome
 from polder_lab.instrument import PASSES, instruments
@@ -87,10 +87,10 @@ def list_rows(as_json: bool, build: Path | None) -> None:
 @click.option("--threads", default="", metavar="1,2,8", help="Thread counts of the workloads.")
 @click.option("--preset", metavar="NAME", help="The workloads that have this preset, with it.")
 @click.option("--rounds", type=click.IntRange(min=1), help="How often.  [default: as many as fit]")
-@click.option("--minutes", type=click.FloatRange(min=0, min_open=True), help="How long; kept to.  [default: 9.2, 60, 540]")
+@click.option("--minutes", type=Amount(min=0, min_open=True), help="How long; kept to.  [default: 9.2, 60, 540]")
 @click.option("--until", metavar="2%", help="A row is done when the intervals of all its ratios are this tight, to either side.")
 @click.option("--pass", "passes", default="", metavar="A,B", help=f"Of {', '.join(PASSES)}.  [default: time,latency,memory]")
-@click.option("--limit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="When a run counts as hanging.")
+@click.option("--limit", type=Amount(min=0, min_open=True), metavar="SECONDS", help="When a run counts as hanging.")
 @click.option("--seed", type=int, help="Of the random order and of the workloads.  [default: by the clock]")
 @click.option("--name", metavar="NAME", help="Of the file of records.  [default: the date]")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="Where it goes.  [default: results]")

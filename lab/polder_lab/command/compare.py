@@ -17,10 +17,11 @@ from rich.console import Console
 from polder_lab import heap as heaps_of
 from polder_lab import machine, place, record, table
 from polder_lab.command.shared import (
+    Amount,
     brief,
     build_option,
     forget_inherited,
-    must_have_folder,
+    must_be_writable,
     say,
     tell,
     terminal,
@@ -41,11 +42,11 @@ QUICK_SCALE = 0.4
 @click.option("--heaps", default="polder", show_default=True, metavar="A,B",
               help="Names or .so paths; 'all': all that are present, no sheets.")
 @click.option("--rounds", type=click.IntRange(min=1), help="How often.  [default: as many as fit into --minutes, 6 to 20]")
-@click.option("--minutes", type=click.FloatRange(min=0, min_open=True), help="How long.  [default: 5]")
+@click.option("--minutes", type=Amount(min=0, min_open=True), help="How long.  [default: 5]")
 @click.option("--quick", is_flag=True, help="About two minutes: smaller jobs, workloads at 2 threads only.")
 @click.option("--only", multiple=True, metavar="PATTERN", help="Rows whose name contains it (or matches it: * ?); larson/8 is one row.")
 @click.option("--threads", default="", metavar="1,2,8", help="Thread counts of the workloads.  [default: 1,2,8]")
-@click.option("--limit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS",
+@click.option("--limit", type=Amount(min=0, min_open=True), metavar="SECONDS",
               help="When a run counts as hanging.  [default: 60; a command: 600]")
 @click.option("--input", "stdin", type=click.Path(path_type=Path), metavar="FILE", help="Standard input of a command.")
 @click.option("--markdown", is_flag=True, help="Print the table in Markdown.")
@@ -62,7 +63,7 @@ def compare(command: tuple[str, ...], heaps: str, rounds: int | None, minutes: f
     """
     inherited = forget_inherited()
     where = place.find(build.resolve() if build else None)
-    must_have_folder(json_file)
+    must_be_writable(json_file)
     chosen, absent = heaps_of.choose(words(heaps), where)
     counts = thread_counts(threads or ("2" if quick else "1,2,8"))
     terms = Terms(rounds, minutes or (1.5 if quick else 5), limit or (600 if command else 60),

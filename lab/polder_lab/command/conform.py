@@ -15,7 +15,7 @@ from rich.console import Console
 
 from polder_lab import heap as heaps_of
 from polder_lab import machine, place
-from polder_lab.command.shared import brief, build_option, must_have_folder, say, tell, terminal, words
+from polder_lab.command.shared import Amount, brief, build_option, must_be_writable, say, tell, terminal, words
 from polder_lab.complaint import Complaint
 from polder_lab.conform import catalogue, matrix
 from polder_lab.conform.matrix import Matrix
@@ -35,7 +35,7 @@ from polder_lab.progress import Bar
 @click.option("--json", "json_file", type=click.Path(path_type=Path, allow_dash=True), metavar="FILE",
               help="Write every result to this file; - is standard output, instead of the matrix.")
 @click.option("--markdown", is_flag=True, help="Print the matrix in Markdown.")
-@click.option("--limit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS",
+@click.option("--limit", type=Amount(min=0, min_open=True), metavar="SECONDS",
               help="When a probe counts as hanging.  [default: its own, 20 to 240]")
 @click.option("--again", type=click.IntRange(min=0), default=2, show_default=True, help="How often an unmet demand is asked again.")
 @build_option
@@ -49,7 +49,7 @@ def conform(names: tuple[str, ...], libraries: tuple[str, ...], everything: bool
         if os.environ.pop(name, ""):
             say(f"not handed on to the probes: {name}", "yellow")
     where = place.find(build.resolve() if build else None)
-    must_have_folder(json_file)
+    must_be_writable(json_file)
     probes = catalogue.read(where.probe).chosen([word for text in only for word in words(text)])
     if listed:
         show_list(probes, as_json=json_file is not None)

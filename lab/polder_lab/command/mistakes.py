@@ -20,7 +20,7 @@ from rich.console import Console
 
 from polder_lab import heap as heaps_of
 from polder_lab import machine, place
-from polder_lab.command.shared import brief, build_option, forget_inherited, must_have_folder, say, tell, terminal, words
+from polder_lab.command.shared import brief, build_option, forget_inherited, must_be_writable, say, tell, terminal, words
 from polder_lab.complaint import Complaint
 from polder_lab.conform.run import Runner
 from polder_lab.heap import SYSTEM, Heap
@@ -59,7 +59,7 @@ def mistakes(names: tuple[str, ...], libraries: tuple[str, ...], everything: boo
     for name in forget_inherited():
         say(f"not handed on to the programs: {name}", "yellow")
     where = place.find(build.resolve() if build else None)
-    must_have_folder(json_file)
+    must_be_writable(json_file)
     chosen = catalogue.read(where.mistakes).chosen([word for text in only for word in words(text)])
     if listed:
         show_list(chosen)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -41,8 +42,20 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
 
+MOST = 10**9
+
 build_option = click.option("--build", type=click.Path(path_type=Path), metavar="FOLDER",
                             help="The build to measure or to ask.  [default: build/release]")
+
+
+class Amount(click.FloatRange):
+    """Of seconds, or minutes. What is no number is within every range, and a clock cannot count to infinity."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        amount = float(super().convert(value, param, ctx))
+        if math.isnan(amount) or amount > MOST:
+            self.fail(f"{value} is not a number up to {MOST:,}.", param, ctx)
+        return amount
 
 
 def say(text: str, style: str | None = None) -> None:
@@ -68,20 +81,31 @@ def terminal() -> Console:
     return Console(highlight=False, width=max(table.WIDTH + 20, console.width))
 
 
-def must_have_folder(json_file: Path | None) -> None:
+def must_be_writable(json_file: Path | None) -> None:
     """Before hours are spent on what could not be written."""
-    if json_file and str(json_file) != "-" and not json_file.resolve().parent.is_dir():
-        raise Complaint(f"--json: there is no folder {json_file.resolve().parent}")
+    if json_file is None or str(json_file) == "-":
+        return
+    folder = json_file.resolve().parent
+    if not folder.is_dir():
+        raise Complaint(f"--json: there is no folder {folder}")
+    if json_file.is_dir():
+        raise Complaint(f"--json: {json_file} is a folder")
+    if not os.access(json_file if json_file.exists() else folder, os.W_OK):
+        raise Complaint(f"--json: {json_file} may not be written")
 
 
 def tell(told: str, json_file: Path | None, show: Callable[[], None]) -> None:
-    """What was found, as JSON in the file that --json named or, where it named standard output, instead of what is shown."""
+    """What was found, as JSON in the file that --json named or, where it named standard output, instead of what is shown. It
+    is shown also where the file could not be written after all."""
     if json_file and str(json_file) == "-":
         sys.stdout.write(told + "\n")
         return
-    if json_file:
-        json_file.write_text(told + "\n")
     show()
+    if json_file:
+        try:
+            json_file.write_text(told + "\n")
+        except OSError as why:
+            raise Complaint(f"--json: cannot write {json_file}: {why.strerror}") from why
 
 
 def brief(about: dict[str, Any]) -> str:

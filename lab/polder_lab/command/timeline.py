@@ -9,7 +9,7 @@ import click
 from rich.table import Table
 
 from polder_lab.command.report import save
-from polder_lab.command.shared import say, terminal
+from polder_lab.command.shared import Amount, say, terminal
 from polder_lab.complaint import Complaint
 from polder_lab.report import picture
 from polder_lab.timeline import drawing, page, perfetto, recording, words
@@ -24,8 +24,8 @@ path = click.Path(path_type=Path)
 @click.option("--png", type=path, metavar="F", help="A picture too.")
 @click.option("--svg", type=path, metavar="F", help="The same, SVG.")
 @click.option("--perfetto", "trace", type=path, metavar="F", help="All events as Chrome's trace events, for ui.perfetto.dev.")
-@click.option("--from", "since", type=click.FloatRange(min=0), metavar="S", help="Only what is after so many seconds.")
-@click.option("--to", "until", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Only what is before.")
+@click.option("--from", "since", type=Amount(min=0), metavar="S", help="Only what is after so many seconds.")
+@click.option("--to", "until", type=Amount(min=0, min_open=True), metavar="S", help="Only what is before.")
 def timeline(
     files: tuple[Path, ...],
     out: Path | None,

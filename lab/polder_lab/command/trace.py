@@ -16,7 +16,7 @@ from rich.console import Console
 from polder_lab import heap as heaps_of
 from polder_lab import machine, place, trace_table
 from polder_lab import trace as traces
-from polder_lab.command.shared import Commands, build_option, say, terminal, words
+from polder_lab.command.shared import Amount, Commands, build_option, say, terminal, words
 from polder_lab.complaint import Complaint
 from polder_lab.interval import FEWEST_ROUNDS
 
@@ -81,7 +81,7 @@ def describe(file: Path, as_json: bool, build: Path | None) -> None:
               help="How many calls a thread may be ahead of the slowest.")
 @click.option("--touch", type=click.Choice(["ends", "pages", "none"]), default="ends", show_default=True,
               help="What of a block is written.")
-@click.option("--limit", type=click.FloatRange(min=0, min_open=True), default=600, show_default=True, metavar="SECONDS",
+@click.option("--limit", type=Amount(min=0, min_open=True), default=600, show_default=True, metavar="SECONDS",
               help="When a replay counts as hanging.")
 @click.option("--seed", type=int, help="Of the random order of heaps.  [default: by the clock]")
 @click.option("--json", "as_json", is_flag=True, help="Every single replay, as JSON, instead of the table.")
