@@ -5,6 +5,8 @@ Exit status: 0 all well · 1 a run crashed, hung or printed something else · 2 
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 
 import click
@@ -34,9 +36,19 @@ def app() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     try:
-        app(arguments, prog_name="./polder")
+        try:
+            app(arguments, prog_name="./polder")
+        finally:
+            if sys.stdout is not None:  # it is closed
+                sys.stdout.flush()
     except Complaint as complaint:
         say(f"polder: {complaint}", "red")
+        sys.exit(2)
+    except OSError as why:  # a full disk, say, or a folder that is another's
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what could not be written is not tried once more at the end
+        if why.errno == errno.EPIPE:
+            sys.exit(1)
+        say(f"polder: {f'{why.filename}: ' if why.filename else ''}{why.strerror or why}", "red")
         sys.exit(2)
 
 

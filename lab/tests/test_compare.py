@@ -166,6 +166,16 @@ def test_a_file_that_cannot_be_written_after_all_costs_no_result(polder: Laborat
     assert done.stderr.splitlines()[-1] == "polder: --json: cannot write /dev/full: No space left on device"
 
 
+@pytest.mark.parametrize("arguments", [["list", "heaps"], ["list", "heaps", "--json"], ["bench", "list"]])
+def test_output_that_cannot_be_written_is_told_in_one_line(build: Path, environment: dict[str, str], arguments: list[str]) -> None:
+    call = [sys.executable, "-m", "polder_lab", *arguments, "--build", str(build)]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(call, stdout=full, stderr=subprocess.PIPE, text=True, env=environment, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == "polder: No space left on device"
+    assert "Traceback" not in done.stderr
+
+
 def test_an_interruption_keeps_what_is_finished_and_leaves_nothing(build: Path, environment: dict[str, str]) -> None:
     call = [sys.executable, "-m", "polder_lab", "compare", "--build", str(build), "--rounds", "500", "--", "sh", "-c", "sleep 0.31879"]
     with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as running_one:
