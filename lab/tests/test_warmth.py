@@ -29,7 +29,7 @@ def test_every_page_is_touched_or_a_huge_one_around_it(monkeypatch: pytest.Monke
             touched.append(all(self[i] == 1 for i in range(0, len(self), mmap.PAGESIZE)))
             super().__exit__(*rest)
 
-    monkeypatch.setattr(warmth.mmap, "mmap", Watched)
+    monkeypatch.setattr("polder_lab.warmth.mmap.mmap", Watched)
     before = faulted()
     warmth.warm(20 << 20)
     assert touched == [True]
