@@ -14,6 +14,8 @@ import pytest
 from conftest import Laboratory
 from test_launch import running
 
+from polder_lab.cli import main
+
 PYTHON = str(Path(sys.executable).resolve())
 QUICK = ("--rounds", "6", "--seed", "1")
 
@@ -191,6 +193,17 @@ def test_an_interruption_keeps_what_is_finished_and_leaves_nothing(build: Path, 
     while running("0.31879") and time.monotonic() < deadline:
         time.sleep(0.1)
     assert running("0.31879") == []
+
+
+def test_an_interruption_without_anything_to_show_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(build: Path | None) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("polder_lab.place.find", interrupted)
+    with pytest.raises(SystemExit) as end:
+        main(["list", "heaps"])
+    assert end.value.code == 130
+    assert capsys.readouterr().err == "polder: interrupted\n"
 
 
 def test_list_and_explain(polder: Laboratory) -> None:

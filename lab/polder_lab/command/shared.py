@@ -36,6 +36,13 @@ class Commands(click.Group):
             return found
         return super().get_command(ctx, cmd_name)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:  # of a command that has nothing to show for what it has done
+            say("polder: interrupted", "yellow")
+            sys.exit(130)
+
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
             raise Complaint(f"there is no command '{args[0]}'; nearest: {', '.join(nearest(args[0], self.list_commands(ctx)))}")
