@@ -97,7 +97,13 @@ def parsed(line: bytes) -> Record:
     record = json.loads(line)
     if not isinstance(record, dict) or "record" not in record:
         raise ValueError("no record")
+    if record["record"] == "run" and not (isinstance(record.get("round"), int) and has_words(record, "pass", "row", "subject")):
+        raise ValueError("no repetition of anything")
     return record
+
+
+def has_words(record: Any, *names: str) -> bool:
+    return isinstance(record, dict) and all(isinstance(record.get(name), str) for name in names)
 
 
 def begun(records: list[Record], file: Path) -> list[Record]:
@@ -105,6 +111,12 @@ def begun(records: list[Record], file: Path) -> list[Record]:
         raise Complaint(f"{file} is not the record of an experiment")
     if records[0].get("format") != FORMAT:
         raise Complaint(f"{file} has format {records[0].get('format')}; this reads {FORMAT}")
+    for part, names in (("subjects", ("name",)), ("rows", ("id", "name"))):
+        told = records[0].get(part)
+        if not isinstance(told, list) or not all(has_words(one, *names) for one in told):
+            raise Complaint(f"{file} is damaged: its first record does not say of which {part} it is")
+    if not has_words(records[0], "name"):
+        raise Complaint(f"{file} is damaged: its first record has no name")
     return records
 
 

@@ -339,7 +339,7 @@ def test_wrong_use(polder: Laboratory, arguments: tuple[str, ...], message: str)
 
 @pytest.mark.parametrize(("content", "message"), [
     ("", "is not the record of an experiment"),
-    ('{"record":"run"}\n', "is not the record of an experiment"),
+    ('{"record":"end"}\n', "is not the record of an experiment"),
     ('{"record":"experiment","format":1}\nnonsense\n{"record":"end"}\n', "line 2 is not a record"),
     ('{"record":"experiment","format":9}\n', "has format 9"),
 ])

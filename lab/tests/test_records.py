@@ -41,6 +41,21 @@ def test_a_cut_line_is_counted_and_skipped(tmp_path: Path) -> None:
     assert records.ends == {}
 
 
+@pytest.mark.parametrize("wrong", [{"record": "run"}, {**entry(1, 1.0), "round": "one"}, {**entry(1, 1.0), "row": 7}])
+def test_a_line_that_says_of_nothing_that_it_ran_is_skipped(tmp_path: Path, wrong: Entry) -> None:
+    records = read([written(tmp_path / "a.jsonl", experiment(), entry(0, 1.0), wrong)])
+    assert (len(records.runs), records.damaged) == (1, 1)
+
+
+@pytest.mark.parametrize(("more", "says"), [
+    ({"subjects": None}, "of which subjects"), ({"subjects": [7]}, "of which subjects"), ({"rows": [{"id": "larson/2"}]}, "of which rows"),
+    ({"rows": "larson"}, "of which rows"), ({"name": None}, "has no name"),
+])
+def test_a_damaged_beginning_is_told(tmp_path: Path, more: Entry, says: str) -> None:
+    with pytest.raises(Complaint, match=says):
+        read([written(tmp_path / "a.jsonl", {**experiment(), **more}, entry(0, 1.0))])
+
+
 def test_of_a_repetition_made_twice_the_later_counts(tmp_path: Path) -> None:
     records = read([written(tmp_path / "a.jsonl", experiment(), entry(0, 1.0), entry(0, 2.0), entry(1, 3.0))])
     assert records.by_round("time", "larson/2", "polder", lambda run: run.cost) == {0: 2.0, 1: 3.0}
