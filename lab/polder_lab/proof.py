@@ -52,6 +52,8 @@ class Witness:
     def objection(self, heap: Heap, pid: int) -> str:
         """Why the run of this process was not one of this heap; "" if it was."""
         mine = self.providers(pid)
+        if heap.library is not None and not can_be_preloaded(heap.library):
+            return f"not served: {CANNOT_CARRY} {heap.library}"
         if not mine:
             return "not served: the program binds no malloc (is it static, or set-user-id?)"
         if heap.library is None:
@@ -63,6 +65,13 @@ class Witness:
             return f"not served: malloc is that of {', '.join(sorted(strangers))}"
         escaped = [p for p in self.processes() if p != pid and any(not same_file(f, heap.library) for f in self.providers(p))]
         return f"not served in {len(escaped)} of the child processes" if escaped else ""
+
+
+CANNOT_CARRY = "LD_PRELOAD cannot carry a path with a space or a colon:"
+
+
+def can_be_preloaded(library: Path) -> bool:
+    return not any(letter in str(library) for letter in " :")
 
 
 def same_file(told: str, library: Path) -> bool:

@@ -23,7 +23,7 @@ from polder_lab.heap import Heap
 from polder_lab.interval import Ratio, paired_ratio
 from polder_lab.launch import NOT_INHERITED, signal_name
 from polder_lab.place import Place
-from polder_lab.proof import witness
+from polder_lab.proof import CANNOT_CARRY, can_be_preloaded, witness
 
 LONG_ENOUGH = 0.2  # seconds of a replay; shorter traces are repeated in one process
 MOST_REPETITIONS = 2000
@@ -72,6 +72,9 @@ def record(place: Place, command: Sequence[str], file: Path, heap: Heap | None, 
     """Runs the command; its input and output are ours."""
     if not recorder(place).exists():
         raise Complaint(f"{recorder(place)} is not built")
+    libraries = [recorder(place), *([heap.library] if heap and heap.library else [])]
+    if hindered := [library for library in libraries if not can_be_preloaded(library)]:
+        raise Complaint(f"{CANNOT_CARRY} {hindered[0]}")
     folder = Path(f"{file}.recording").absolute()
     try:
         folder.mkdir()
@@ -79,9 +82,8 @@ def record(place: Place, command: Sequence[str], file: Path, heap: Heap | None, 
         raise Complaint(f"{folder} is there: another recording, or what is left of one (then remove it)") from why
     except OSError as why:
         raise Complaint(f"cannot write {file}: {why.strerror}") from why
-    libraries = [str(recorder(place)), *([str(heap.library)] if heap and heap.library else [])]
     environment = {**{k: v for k, v in os.environ.items() if k not in NOT_INHERITED},
-                   "LD_PRELOAD": ":".join(libraries), "POLDER_TRACE_FOLDER": str(folder)}
+                   "LD_PRELOAD": ":".join(map(str, libraries)), "POLDER_TRACE_FOLDER": str(folder)}
     if children:
         environment["POLDER_TRACE_CHILDREN"] = "1"
     try:
@@ -118,7 +120,7 @@ def pack_all(place: Place, folder: Path, file: Path, all_of_them: bool) -> tuple
     mine = f"raw.{claim.read_text()}." if claim.exists() else ""
     own = sorted((raw for raw in raws if raw.name.startswith(mine)), key=lambda raw: int(raw.suffix[1:])) if mine else []
     if not own:
-        raise Complaint("nothing was recorded: the program is static, is set-user-id, or brings its own malloc")
+        raise Complaint("nothing was recorded: the program is static, is set-user-id, brings its own malloc, or calls none")
     others = [raw for raw in raws if raw != own[-1]]
     written = []
     for number, raw in enumerate([own[-1], *(others if all_of_them else [])]):

@@ -53,6 +53,21 @@ def test_record_of_children_and_of_a_program_that_becomes_another(trace: Trace, 
     assert {(tmp_path / f"c-{n}.trace").read_text() for n in (1, 2)} == {"trace of env\n", "trace of perl\n"}
 
 
+def test_a_folder_with_a_space_in_its_name_is_told(trace: Trace, compiled: Callable[[str], Path], tmp_path: Path) -> None:
+    library = tmp_path / "my heap" / "libmine.so"
+    library.parent.mkdir()
+    library.symlink_to(compiled(""))
+    done = trace("replay", "a.trace", "--rounds", "1", "--heaps", f"{library.parent}/./libmine.so")
+    assert done.returncode == 0, "the library itself lies where there is no space"
+    library.unlink()
+    library.write_bytes(compiled("").read_bytes())
+    done = trace("replay", "a.trace", "--rounds", "1", "--heaps", str(library))
+    assert done.returncode == 1
+    assert "not served: LD_PRELOAD cannot carry a path with a space or a colon" in " ".join(done.stdout.split())
+    done = trace("record", "-o", "b.trace", "--heap", str(library), "--", "true")
+    assert (done.returncode, done.stderr) == (2, f"polder: LD_PRELOAD cannot carry a path with a space or a colon: {library}\n")
+
+
 def test_a_command_that_is_killed_leaves_its_trace(trace: Trace, tmp_path: Path) -> None:
     assert trace("record", "-o", "k.trace", "--", "sh", "-c", "kill -9 $$").returncode == 128 + 9
     assert (tmp_path / "k.trace").exists()
