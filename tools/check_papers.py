@@ -7,7 +7,7 @@ The documents are README.md, everything under docs/ and the README of every heap
     `file.hpp` · `name`, `other`    each name must occur in that file (the last part of a::b counts)
     [text](path)                    must exist, from the document's folder
 
-and the README's catalogue has a row for every registered heap.
+and the README's catalogue has a row for every registered heap, each table of options one for every option of the flagship.
 """
 
 import re
@@ -26,6 +26,8 @@ NAMES = re.compile(r"`([^`\n]+)` · ((?:`[^`\n]+`(?:,\s+)?)+)")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s#]+)(?:#[^)]*)?\)")
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 HEAP = re.compile(r"^ +([a-z0-9_]+)<Host>,? +// (?:heap|sheet)$", re.MULTILINE)
+OPTION = re.compile(r'^    \{"([a-z_]+)", ', re.MULTILINE)
+TABLES_OF_OPTIONS = "docs/how-to/diagnose.md", "src/polder/heap/polder/README.md"
 BUILT = re.compile(r"^(?:build|/|lib/)|\.(?:so|a)$")  # not in the repository
 
 
@@ -87,12 +89,25 @@ def catalogue_troubles(root: Path) -> list[str]:
             for heap in (name.removesuffix("_heap").replace("_", "-") for name in HEAP.findall(registry.read_text())) if f"\n| `{heap}` |" not in text]
 
 
+def option_troubles(root: Path) -> list[str]:
+    source = root / "src" / "polder" / "heap" / "options_text.cpp"
+    if not source.exists():
+        return []
+    troubles = []
+    for table in TABLES_OF_OPTIONS:
+        text = (root / table).read_text().partition("\n## Options\n")[2]
+        keys = {key for row in text.splitlines() if row.startswith("| `") for key in QUOTED.findall(row.split("|")[1])}
+        troubles += [f"{table}: the options have no row for {key}" for key in OPTION.findall(source.read_text()) if key not in keys]
+    return troubles
+
+
 def check(root: Path) -> tuple[int, list[str]]:
     papers = root / "docs" / "papers.md"
     if not papers.exists():
         return 0, ["docs/papers.md is missing"]
     troubles = row_troubles(papers.read_text())
     troubles += catalogue_troubles(root)
+    troubles += option_troubles(root)
     found = documents(root)
     for document in found:
         troubles += path_troubles(root, document)

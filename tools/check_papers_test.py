@@ -75,5 +75,13 @@ def test_every_heap_is_in_the_catalogue(tree):
     assert tree(ALL, files={**registry, "README.md": rows + "| `michael-lifo` | 2004 |\n"}) == []
 
 
+def test_every_option_is_in_both_tables(tree):
+    source = {"src/polder/heap/options_text.cpp": 'keys = {\n    {"thp", "off or on",\n    {"guard_rate", "one block in how many",\n};\n'}
+    whole, part = "\n## Options\n| `thp`, `guard_rate` | 0 |\n", "`guard_rate`\n## Options\n| `thp` | `guard_rate` |\n"
+    files = {**source, "docs/how-to/diagnose.md": part, "src/polder/heap/polder/README.md": whole}
+    assert tree(ALL, files=files) == ["docs/how-to/diagnose.md: the options have no row for guard_rate"]
+    assert tree(ALL, files={**files, "docs/how-to/diagnose.md": whole}) == []
+
+
 def test_no_papers_is_an_error(tmp_path):
     assert check(tmp_path)[1] == ["docs/papers.md is missing"]
