@@ -251,7 +251,9 @@ int main(int argc, char** argv) {
   if (words.empty()) bad_input(std::string("what?\n") + help);
   const std::string_view command = words.front();
   words.erase(words.begin());
-  if (command == "help" || command == "--help" || command == "-h") {
+  const auto asks_for_help = [](std::string_view word) { return word == "--help" || word == "-h"; };
+  if (command == "help" || asks_for_help(command) ||
+      (command == "run" && std::ranges::any_of(words, asks_for_help))) {
     std::printf("%s", help);
     return 0;
   }

@@ -33,6 +33,11 @@ std::string field(const std::string& line, const std::string& name) {
 }  // namespace
 
 int main() {
+  const std::vector<std::vector<std::string>> asking = {{"--help"}, {"run", "--help"}, {"run", "larson", "-h"}};
+  for (const auto& words : asking) {
+    const auto got = test::call(POLDER_BENCH, words);
+    require(got.status == 0 && got.err.empty() && got.out.starts_with("usage: "), "help", got);
+  }
   refuses({"run", "larsson"}, "no workload 'larsson': did you mean larson?");
   refuses({"run", "zzzzzz"}, "there are threadtest, linux_scalability");
   refuses({"run"}, "which workload?");
