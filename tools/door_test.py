@@ -111,6 +111,17 @@ def test_what_is_built_for_a_test(tmp_path, names, targets):
     assert sh('root=$1; shift; targets_of release "$@"', str(tmp_path), *names).stdout.split() == targets
 
 
+def test_a_build_that_cannot_be_written_is_told_in_one_line(tmp_path):
+    said = f"polder: something has to be built, and {tmp_path}/build cannot be written\n"
+    (tmp_path / "build").write_text("no folder")
+    done = sh("root=$1; lock_build", str(tmp_path))
+    assert (done.returncode, done.stderr) == (2, said)
+    (tmp_path / "build").unlink()
+    (tmp_path / "build/.lock").mkdir(parents=True)  # which root cannot write either
+    done = sh("root=$1; lock_build", str(tmp_path))
+    assert (done.returncode, done.stderr) == (2, said)
+
+
 def test_no_test_at_all(tmp_path):
     (tmp_path / "list").write_text("")
     assert sh('choose_tests "$@"', str(tmp_path / "list")).returncode == 1

@@ -79,7 +79,8 @@ logged() {
 
 # Two calls at once build one after the other.
 lock_build() {
-  mkdir -p "$root/build"
+  (mkdir -p "$root/build" && : >>"$root/build/.lock") 2>/dev/null ||
+    fail 2 "something has to be built, and $root/build cannot be written"
   exec 9>"$root/build/.lock"
   if ! flock -n 9; then
     note "waiting for another build …"
