@@ -28,6 +28,7 @@ OPERATIONS = {
     "refill_1024": "64 blocks of 1 KiB that fill one fresh span",
     "calloc_free_4096": "calloc of 4 KiB, without the C library's memset, and its free",
     "calloc_free_64": "the same of 64 bytes",
+    "aligned_free_64": "aligned_alloc(64, 64) and its free by the same thread",
     "new_delete_48": "operator new(48) and operator delete(p, 48) by the same thread",
 }
 

@@ -45,6 +45,13 @@ unsigned zeroed(std::size_t size) {
   });
 }
 
+unsigned aligned(std::size_t alignment, std::size_t size) {
+  return repeat(10'000, [=] {
+    sink = std::aligned_alloc(alignment, size);
+    std::free(sink);
+  });
+}
+
 // As `new` and `delete` of an object.
 unsigned sized() {
   return repeat(10'000, [] {
@@ -107,6 +114,7 @@ int main(int count, char** arguments) {
   unsigned n = 0;
   if (std::strcmp(name, "malloc_free_16") == 0) n = pair(16);
   if (std::strcmp(name, "malloc_free_1024") == 0) n = pair(1024);
+  if (std::strcmp(name, "aligned_free_64") == 0) n = aligned(64, 64);
   if (std::strcmp(name, "calloc_free_4096") == 0) n = zeroed(4096);
   if (std::strcmp(name, "calloc_free_64") == 0) n = zeroed(64);
   if (std::strcmp(name, "new_delete_48") == 0) n = sized();

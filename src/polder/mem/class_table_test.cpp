@@ -1,3 +1,4 @@
+#include <polder/base/align.hpp>
 #include <polder/mem/class_table.hpp>
 #include <polder/mem/size_class/stepped.hpp>
 
@@ -34,6 +35,11 @@ TEST(class_table, an_aligned_class_holds_the_size_and_keeps_the_alignment) {
       ASSERT_GE(table::block_size[c], n);
       ASSERT_EQ(table::block_size[c] % alignment, 0u);
     }
+  // Of what small sizes and alignments come to, malloc's fast path needs no search.
+  for (std::size_t alignment = 1; alignment <= KiB; alignment *= 2)
+    for (std::size_t n = 1; n <= KiB; ++n)
+      ASSERT_EQ(table::aligned(n, alignment), size_class::stepped::of(align_up(n, alignment)))
+          << n << ' ' << alignment;
   EXPECT_EQ(table::aligned(1, 64 * KiB), 0u);
   EXPECT_EQ(table::aligned(32 * KiB + 1, 16), 0u);
 }

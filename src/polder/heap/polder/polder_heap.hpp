@@ -78,10 +78,10 @@ class polder_heap {
   // inside: announced, but not served: the door is closed, the size is beyond the fast path, the span is out of blocks,
   // or its first free block was written to. Otherwise the thread was inside already, or has no LAB.
   POLDER_NOINLINE void* allocate_missed(std::size_t n, bool inside) noexcept {
-    return missed_by<&core::allocate>(n, inside);
+    return missed_by([n](core& c, lab& l) { return c.allocate(l, n); }, inside);
   }
   POLDER_NOINLINE void* allocate_zeroed_missed(std::size_t n, bool inside) noexcept {
-    return missed_by<&core::allocate_zeroed>(n, inside);
+    return missed_by([n](core& c, lab& l) { return c.allocate_zeroed(l, n); }, inside);
   }
 
   void* allocate(std::size_t n) noexcept {
@@ -124,8 +124,17 @@ class polder_heap {
   void* allocate_zeroed(std::size_t n) noexcept {
     return with_lab<void*>([&](core& c, lab& l) { return c.allocate_zeroed(l, n); });
   }
+  // alignment: a power of two. The class of a multiple of it has a block size that is one, too (class_table::aligned).
   void* allocate_aligned(std::size_t alignment, std::size_t n) noexcept {
+    const auto missed = [=, this](std::size_t, bool inside) {
+      return allocate_aligned_missed(alignment, n, inside);
+    };
+    if (alignment <= lab::direct_limit && n <= lab::direct_limit) [[likely]]
+      return allocate_with(align_up(n == 0 ? 1 : n, alignment), missed);
     return with_lab<void*>([&](core& c, lab& l) { return c.allocate_aligned(l, alignment, n); });
+  }
+  POLDER_NOINLINE void* allocate_aligned_missed(std::size_t alignment, std::size_t n, bool inside) noexcept {
+    return missed_by([=](core& c, lab& l) { return c.allocate_aligned(l, alignment, n); }, inside);
   }
   void deallocate_aligned_sized(void* p, std::size_t alignment, std::size_t n) noexcept {
     if (core* const c = core_.load(order::acquire)) c->check_aligned_size(p, alignment, n);  // sync: installed
@@ -381,13 +390,14 @@ class polder_heap {
     return take_first(s, l.secret);
   }
 
-  template <auto from>
-  POLDER_ALWAYS_INLINE void* missed_by(std::size_t n, bool inside) noexcept {
+  // Where the fast path did not serve: f(core, lab).
+  template <class F>
+  POLDER_ALWAYS_INLINE void* missed_by(F f, bool inside) noexcept {
     lab& l = *here();
     // Not so if it announced itself where no other handler had settled the thread yet, or at a LAB that one gave away.
     if (inside && l.door.active()) [[likely]] {
       if (l.door.is_open()) [[likely]] {
-        void* const p = (core_.load(order::relaxed)->*from)(l, n);
+        void* const p = f(*core_.load(order::relaxed), l);
         l.door.exit();
         return p;
       }
@@ -395,7 +405,7 @@ class polder_heap {
     } else if (inside) {
       nobody()->door.exit();
     }
-    return with_lab<void*>([&](core& c, lab& own) { return (c.*from)(own, n); });
+    return with_lab<void*>(f);
   }
 
   // What free was told of a block's size. suits: it is this span's, as far as can be told at once; check: does not
