@@ -172,6 +172,7 @@ class core {
   mem::span* open_span(lab& l, unsigned c) noexcept;
   mem::span* open_early(lab& l, unsigned c) noexcept;
   mem::span* try_open(lab& l, unsigned c) noexcept;
+  bool leads_nearby(const mem::span& s) const noexcept;
   void make_hot(lab& l, mem::span& s) noexcept;
   void set_hot(lab& l, unsigned c, mem::span* s) noexcept;
   void set_direct(lab& l, unsigned c, mem::span* s) noexcept;

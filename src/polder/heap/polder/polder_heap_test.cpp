@@ -277,6 +277,36 @@ TEST(empty_span, is_a_list_still_for_whoever_has_its_class_next) {
   h.heap.trim(0);
 }
 
+// Each malloc would wait for its block where the list leads to and fro; in the order in which blocks lie it does not.
+TEST(empty_span, is_threaded_anew_where_blocks_were_freed_out_of_order) {
+  served h;
+  blocks held;
+  for (unsigned i = 0; i != per_span; ++i) held.push_back(h.allocate(size));
+  void* const more = h.allocate(size);
+  while (h.span_of(more).bumped != h.span_of(more).usable || h.span_of(more).free != nullptr) h.allocate(size);
+  static_assert(per_span % 7 != 0);
+  for (const unsigned stride : {7u, 1u}) {  // the second time in order
+    for (unsigned i = 0, k = 0; i != per_span; ++i, k = (k + stride) % per_span) h.free(held[k]);
+    blocks next;
+    for (unsigned i = 0; i != per_span; ++i) next.push_back(h.allocate(size));
+    EXPECT_EQ(held.front(), stride == 7 ? next.front() : next.back());
+    EXPECT_EQ(held.back(), stride == 7 ? next.back() : next.front());
+  }
+}
+
+// A list that does not lead where it should is left to malloc, which tells of it.
+TEST(empty_span, is_not_followed_where_a_free_block_was_written_to) {
+  emptied h;
+  h.fill();
+  auto& third = *static_cast<mem::block*>(h.held[per_span - 3]);
+  const mem::block was = third;
+  std::memset(&third, 1, sizeof third);
+  EXPECT_EQ(h.held[per_span - 1], h.allocate(size));
+  EXPECT_EQ(h.held[per_span - 2], h.allocate(size));
+  EXPECT_EQ(aborted, mistaken([&] { h.allocate(size); }));
+  third = was;
+}
+
 TEST(empty_span, in_another_thread_too) {
   emptied h;
   h.in_a_thread([&] {
