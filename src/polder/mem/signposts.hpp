@@ -3,8 +3,8 @@
 // are asked for before the walk gets there.
 //
 // A list's links depend on each other, and a block that comes from another processor is in that one's cache: a walk by
-// links alone waits for one line after another. Block i of a list says where blocks 2i + 1 and 2i + 2 are, so all lines
-// of the list are on their way after a few steps.
+// links alone waits for one line after another. Block i of a list says where blocks 2i + 1 and 2i + 2 are, or the next two of
+// which no block before it could, so all lines of the list are on their way after a few steps.
 //
 //   bytes 16..31   two signposts of a free block that has room for them; null: none
 //
@@ -22,18 +22,21 @@ struct posted_block : block {
 };
 static_assert(sizeof(posted_block) == posted_block::least);
 
-// Of a list of at most `most` blocks, each of which has room. Its lines are taken to be at hand.
-template <unsigned most>
-void put_up_signposts(block* first) noexcept {
-  block* all[most + 1];
-  block** end = all;
-  for (block* b = first; b != nullptr && end != all + most; b = b->link) *end++ = b;
-  *end = nullptr;
-  block** at = all;
-  for (block* const* two = all + 1; two < end; two += 2)
-    __builtin_memcpy(static_cast<posted_block*>(*at++)->further, two, sizeof posted_block::further);
-  for (; at != end; ++at)
-    __builtin_memset(static_cast<posted_block*>(*at)->further, 0, sizeof posted_block::further);
+// In those blocks of a list of at most `most` of which has_room says that they have room. Its lines are taken to be at hand. What
+// follows a block without room is said by those before it, as far as it goes, and by those after it.
+template <unsigned most, class HasRoom>
+void put_up_signposts(block* first, HasRoom has_room) noexcept {
+  block* all[most + 2];
+  unsigned n = 0;
+  for (block* b = first; b != nullptr && n != most; b = b->link) all[n++] = b;
+  all[n] = all[n + 1] = nullptr;
+  unsigned said = 1;  // up to there
+  for (unsigned i = 0; i != n; ++i) {
+    if (!has_room(all[i])) continue;
+    if (said <= i) said = i + 1;
+    __builtin_memcpy(static_cast<posted_block*>(all[i])->further, all + said, sizeof posted_block::further);
+    said = said + 2 < n ? said + 2 : n;
+  }
 }
 
 // The walker has come to b, which has room. Those that it says lie elsewhere than in `bytes` from `base` on are left.

@@ -230,10 +230,8 @@ class core {
   void drain_held(lab& l, chain& strays) noexcept { drain(l, strays), offer(l); }  // of a LAB without a thread
   void drain_own(lab& l) noexcept;
   void post(mem::lab_number owner, mem::block* first, mem::block* last, std::uint32_t bytes) noexcept;
-  void post_list(lab& from, const outbox::list& list) noexcept {
-    ++from.posts;
-    post(list.owner, list.first, list.last, list.sum.bytes());
-  }
+  void post_list(lab& from, const outbox::list& list) noexcept;
+  void put_up_signposts(const outbox::list& list) noexcept;
   void post_to(mem::lab_number owner, mem::block* first, mem::block* last, std::uint32_t bytes,
                chain& strays) noexcept;
   void deliver(chain& strays) noexcept;

@@ -167,6 +167,25 @@ bool core::waits_for_a_processor(const lab& o) noexcept {
   return o.seen.load(order::relaxed) == step_.load(order::relaxed) && is_a_crowd(labs_made());
 }
 
+// Of small blocks alone they would say little for what they cost.
+void core::put_up_signposts(const outbox::list& list) noexcept {
+  static_assert(classes::block_size[1] < mem::posted_block::least &&
+                classes::block_size[2] >= mem::posted_block::least);
+  constexpr unsigned most = outbox::max_blocks;
+  if (list.sum.all_have_room()) mem::put_up_signposts<most>(list.first, [](const mem::block*) { return true; });
+  else if (list.sum.most_have_room())
+    mem::put_up_signposts<most>(list.first, [this](const mem::block* b) {
+      const std::uint32_t w = arena_.words()[arena_.find(address(b))].load(order::acquire);  // sync: span-made
+      return mem::word::cls(w) > 1;
+    });
+}
+
+POLDER_NOINLINE void core::post_list(lab& from, const outbox::list& list) noexcept {
+  ++from.posts;
+  if (put_signposts && list.sum.count() > 2) put_up_signposts(list);
+  post(list.owner, list.first, list.last, list.sum.bytes());
+}
+
 // Leaves a list of blocks with a LAB, and sees to it that somebody will find it there.
 POLDER_NOINLINE void core::post(mem::lab_number owner, mem::block* first, mem::block* last,
                                 std::uint32_t bytes) noexcept {
@@ -229,8 +248,6 @@ void core::drain(lab& l, chain& strays) noexcept {
     const mem::grain g = offset < opened ? mem::grain(offset >> mem::grain_shift) : arena_.find(address(b));
     const std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
     brought += classes::block_size[mem::word::cls(w)];
-    static_assert(classes::block_size[1] < mem::posted_block::least &&
-                  classes::block_size[2] >= mem::posted_block::least);
     if (put_signposts && mem::word::cls(w) > 1) mem::follow_signposts(b, base, opened);
     if (mem::word::owner(w) == own) [[likely]] {
       ++l.home[mem::word::cls(w)];

@@ -40,6 +40,7 @@ class outbox {
     constexpr std::uint32_t bytes() const { return std::uint32_t(all_); }
     constexpr std::uint32_t count() const { return std::uint16_t(all_ >> 32); }
     constexpr bool all_have_room() const { return all_ < small_one; }
+    constexpr bool most_have_room() const { return 2 * std::uint32_t(all_ >> 48) < count(); }
     constexpr bool is_full() const { return (all_ & beyond) != 0; }
     tally& operator+=(tally more) { return all_ += more.all_, *this; }
     tally& operator-=(tally less) { return all_ -= less.all_, *this; }
@@ -159,8 +160,6 @@ class outbox {
     lists_[slot] = {};
     used_ &= ~(std::uint64_t{1} << slot);
     held_ -= full.sum.bytes();
-    if (put_signposts && full.sum.all_have_room() && full.sum.count() > 2)
-      mem::put_up_signposts<max_blocks>(full.first);
     send(full);
   }
 

@@ -72,17 +72,16 @@ TEST(outbox, all_leave_when_together_they_are_too_much) {
   EXPECT_FALSE(o.empty());
 }
 
-TEST(outbox, says_where_blocks_further_on_lie_if_all_have_room_for_it) {
-  constexpr unsigned n = 5;
-  static mem::posted_block blocks[n] = {};
-  for (const std::uint32_t small : {16u, 32u}) {
+TEST(outbox, knows_whether_most_of_a_list_have_room_for_signposts) {
+  static mem::posted_block blocks[5] = {};
+  for (unsigned small = 0; small != 6; ++small) {
     outbox o{};
-    sent out;
-    for (mem::posted_block& b : blocks) b.further[0] = b.further[1] = &blocks[0];
-    for (unsigned i = 0; i != n; ++i) o.add(3, &blocks[n - 1 - i], tally(i == 2 ? small : 240), s, out);
-    o.flush_all(out);
-    EXPECT_EQ(blocks[1].further[0] == &blocks[3], small == 32);
-    EXPECT_EQ(blocks[2].further[0] == nullptr, small == 32);
+    for (unsigned i = 0; i != 5; ++i)
+      o.add(3, &blocks[i], tally(i < small ? 16 : 32), s, [](const outbox::list&) {});
+    o.flush_all([&](const outbox::list& l) {
+      EXPECT_EQ(small == 0, l.sum.all_have_room());
+      EXPECT_EQ(small < 3, l.sum.most_have_room());
+    });
   }
 }
 

@@ -226,6 +226,22 @@ TEST(refill, is_rare_where_a_set_of_blocks_neither_grows_nor_shrinks) {
   EXPECT_LE(h.now().spans, h.spans + h.early);
 }
 
+// Of the blocks that go home together some have no room for signposts (mem/signposts.hpp).
+TEST(remote_frees, of_small_and_smallest_blocks_write_into_no_other) {
+  served h;
+  blocks freed, live;
+  for (unsigned i = 0; i != 1024; ++i) {
+    freed.push_back(h.allocate(i % 3 == 0 ? 16 : 48));
+    live.push_back(std::memset(h.allocate(16), 0x5a, 16));
+  }
+  h.in_a_thread([&] {
+    for (void* p : freed) h.free(p);
+  });
+  unsigned char as_it_was[16];
+  std::memset(as_it_was, 0x5a, sizeof as_it_was);
+  for (void* p : live) ASSERT_EQ(0, std::memcmp(as_it_was, p, sizeof as_it_was));
+}
+
 // ---- empty spans -----------------------------------------------------------------------------------------------------
 
 TEST(empty_span, goes_to_the_pool_in_the_very_free_that_empties_it) {
