@@ -3,6 +3,7 @@
 #include <polder/base/type_list.hpp>
 
 #include "workload/active_false.hpp"
+#include "workload/binary_trees.hpp"
 #include "workload/calloc_zero.hpp"
 #include "workload/fork_storm.hpp"
 #include "workload/fragmentation.hpp"
@@ -32,7 +33,7 @@ namespace polder::bench {
 
 using all_workloads =
     type_list<threadtest, linux_scalability, shbench, larson, active_false, passive_false, producer_consumer,
-              lock_free_producer_consumer, object_sizes, spatial_locality, growing_set, large_blocks,
+              lock_free_producer_consumer, object_sizes, spatial_locality, binary_trees, growing_set, large_blocks,
               realloc_growth, calloc_zero, mixed, message_passing, growth_then_idle, fragmentation, thread_churn,
               idle_threads, fork_storm, set, hand_over, mandelbrot, graph_search>;
 

@@ -4,6 +4,7 @@
 // right and read depth-first from right to left. `memory=compact` is ACDC's baseline: each list or tree as one block,
 // object after object.
 #include "core/run.hpp"
+#include "core/tagged_links.hpp"
 
 namespace polder::bench {
 
@@ -57,17 +58,12 @@ struct spatial_locality {
     bool is_list = false;
   };
 
-  // An object has two links, each beside a tag that tells which object of which collection it is: one that was
-  // overwritten is recognized before a link of it is followed. Lists use the left link alone. The last byte is written
-  // too where it belongs to none of these.
+  // An object has two links beside a tag that tells which object of which collection it is. Lists use the left link alone.
   struct object {
     std::uint16_t tag;
     std::size_t size;
   };
-  struct links {
-    byte* left;
-    byte* right;
-  };
+  using links = tagged_links;
 
   // The work of one worker; its pointers are in harness memory.
   struct gardener {
@@ -111,22 +107,17 @@ struct spatial_locality {
 
     void write(const collection& c, std::size_t index, links l) {
       const auto [tag, size] = at(c, index);
-      const std::uint64_t words[] = {reinterpret_cast<std::uintptr_t>(l.left) << 16 | tag,
-                                     reinterpret_cast<std::uintptr_t>(l.right) | std::uint64_t{tag} << 48};
-      std::memcpy(nodes[index], words, sizeof words);
-      if (size > sizeof words) nodes[index][size - 1] = static_cast<byte>(tag);
+      l.write(nodes[index], size, tag);
     }
 
     links read(const collection& c, const byte* node, std::size_t index) {
       const auto [tag, size] = at(c, index);
-      std::uint64_t words[2];
-      std::memcpy(words, node, sizeof words);
-      const bool whole = size <= sizeof words || node[size - 1] == static_cast<byte>(tag);
-      if (static_cast<std::uint16_t>(words[0]) != tag || words[1] >> 48 != tag || !whole) [[unlikely]] {
+      links l;
+      if (!l.read(node, size, tag)) [[unlikely]] {
         w.of->fail("object %p, number %zu of a %s, was overwritten while in use", static_cast<const void*>(node),
                    index, c.is_list ? "list" : "tree");
       }
-      return {reinterpret_cast<byte*>(words[0] >> 16), reinterpret_cast<byte*>(words[1] << 16 >> 16)};
+      return l;
     }
 
     // A tree of n objects: the root, n / 2 to its left, the rest to its right; in this order.

@@ -11,7 +11,8 @@ struct threadtest {
       {"each", 0, 0, 1, "", "whether `blocks` is for all threads together, or for each of them", "together|thread"},
       {"rounds", 240, 1, 1'000'000, "rounds", "per thread"},
       {"work", 0, 0, 1'000'000, "steps", "local work after each malloc and before each free"},
-      {"order", 0, 0, 1, "", "the order of the frees, relative to that of the mallocs", "forward|backward"},
+      {"order", 0, 0, 2, "", "the order of the frees, relative to that of the mallocs",
+       "forward|backward|shuffled"},
   };
   static constexpr preset presets[] = {
       {"scalloc-fig6", "scalloc, figures 6 and 14: 10^4 rounds of 10^5/t blocks of 64 bytes",
@@ -26,8 +27,11 @@ struct threadtest {
        "size=16 blocks=100000 each=thread rounds=100"},
       {"work", "64 bytes, with local work between the calls, an option of the original",
        "size=64 rounds=100 work=100"},
+      {"shuffled", "as figure 6, freed in an order drawn once",
+       "size=64 blocks=100000 each=together rounds=50 order=shuffled"},
       {"quick", "scalloc, figure 6, much shorter", "size=64 blocks=100000 each=together rounds=120"},
       {"smoke", "for tests", "blocks=2000 rounds=3 work=3"},
+      {"smoke-shuffled", "for tests", "blocks=2000 rounds=3 order=shuffled"},
   };
   static constexpr workload_info info{
       .name = "threadtest",
@@ -48,11 +52,15 @@ struct threadtest {
                                    : std::max<std::size_t>(1, r.with.size("blocks") / r.threads);
     const auto rounds = r.with["rounds"];
     const auto work = r.with["work"];
-    const bool backward = r.with.word("order") == "backward";
+    const std::string_view order = r.with.word("order");
     mapped_array<void*> table(blocks * r.threads);
+    mapped_array<std::uint32_t> turns(order == "shuffled" ? blocks * r.threads : 0);
 
     r.measure([&](worker& w) {
       void** mine = table.begin() + w.id * blocks;
+      std::uint32_t* const shuffled = order == "shuffled" ? turns.begin() + w.id * blocks : nullptr;
+      if (shuffled) shuffle(shuffled, blocks, w.numbers);
+      const bool backward = order == "backward";
       for (std::int64_t round = 0; round < rounds; ++round) {
         const std::uint64_t first = w.serial;
         w.serial += blocks;
@@ -61,13 +69,22 @@ struct threadtest {
           labour(work);
         }
         for (std::size_t n = 0; n < blocks; ++n) {
-          const std::size_t i = backward ? blocks - 1 - n : n;
+          const std::size_t i = shuffled ? shuffled[n] : backward ? blocks - 1 - n : n;
           labour(work);
           w.release(mine[i], size, block_key(w.salt, first + i));
         }
       }
       w.operations += 2 * blocks * static_cast<std::uint64_t>(rounds);
     });
+  }
+
+  // The numbers below n, in an order drawn at random.
+  static void shuffle(std::uint32_t* to, std::size_t n, random& numbers) {
+    for (std::size_t i = 0; i != n; ++i) {
+      const std::size_t k = numbers.below(i + 1);
+      to[i] = to[k];
+      to[k] = static_cast<std::uint32_t>(i);
+    }
   }
 
   static void labour(std::int64_t steps) {
