@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
       // by chance, such as a fork while a lock is held: on a busy machine not always at once.
       bool failed = false;
       child_result result;
-      for (int tries = expected ? 3 : 1; tries != 0 && !failed; --tries) {
+      for (int tries = expected ? 10 : 1; tries != 0 && !failed; --tries) {
         result = run_child({argv[1], "run", q.probe}, environment({preload, "MISTAKE=" + made}, {"POLDER_OPTIONS"}),
                            expected ? 15 : 240);
         failed = !result.exited(0) && !result.exited(77) && !result.exited(2);
