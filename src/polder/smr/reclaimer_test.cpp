@@ -327,7 +327,10 @@ TYPED_TEST(reclaimers, weigh_what_waits) {
     g.retire(new sized(1'000'000));
     EXPECT_EQ(d.statistics().retired_bytes, 1'000'000u);
     EXPECT_EQ(d.statistics().unreclaimed_bytes(), 1'000'000u);
-    g.retire(new sized(2'000'000), [told = &d](sized* p) { EXPECT_NE(told, nullptr), delete p; });
+    g.retire(new sized(2'000'000), [told = &d](sized* p) {
+      EXPECT_NE(told, nullptr);
+      delete p;
+    });
     EXPECT_GE(d.statistics().retired_bytes, 3'000'000u);
   }
   d.drain();
