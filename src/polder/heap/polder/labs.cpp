@@ -352,9 +352,9 @@ bool core::with_unused(lab& l, F f) noexcept {
 // a gigabyte of sparse spans, would be a quarter of a second, and who works would have given its LAB away by then.
 std::size_t core::strip(lab& l) noexcept {
   constexpr unsigned looks = 1024, thinned = 64;  // at a time
-  constexpr unsigned most_refusals = 16;          // by a thread that is inside just then
+  constexpr std::uint32_t spare_tries = 16;       // where a thread is inside just then
   std::size_t bytes = 0;
-  std::uint32_t pieces = 0;  // no more than it takes, should its thread begin rounds of its own
+  std::uint32_t tries = spare_tries;  // no more than it takes, should its thread begin rounds of its own
   bool all = false;
   const auto some = [&](lab& held) {
     const looked had = thin_some(held, looks, thinned, true);
@@ -364,14 +364,11 @@ std::size_t core::strip(lab& l) noexcept {
   const auto begin = [&](lab& held) {
     sweep(held, left::aged);
     held.thin_next = 0;
-    pieces = held.owned_count / thinned;
+    tries += held.owned_count / thinned;
     some(held);
   };
   if (!with_unused(l, begin)) return 0;
-  for (unsigned refusals = 0; !all && pieces != 0 && refusals != most_refusals;) {
-    if (with_unused(l, some)) --pieces;
-    else ++refusals;
-  }
+  for (; !all && tries != 0; --tries) with_unused(l, some);
   return bytes;
 }
 
