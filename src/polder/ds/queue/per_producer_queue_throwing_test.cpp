@@ -2,11 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
-#include <numeric>
 #include <stdexcept>
-#include <vector>
 
 #include <polder/ds/queue/per_producer_queue.hpp>
+#include <polder/ds/queue/put_bulk_test.hpp>
 #include <polder/ds/tree/eager_test.hpp>
 #include <polder/smr/all.hpp>
 
@@ -51,39 +50,13 @@ TEST(per_producer_queue_throwing, what_was_claimed_is_destroyed_and_the_rest_sta
   EXPECT_EQ(counted::alive, 0);
 }
 
-// An element that is made from what may throw; it is not assigned.
-struct made_from {
-  static inline long alive = 0;
-  const long n;
-  made_from(long i) : n(i) {
-    if (i < 0) throw std::runtime_error("none");
-    ++alive;
-  }
-  made_from(made_from&& other) noexcept : n(other.n) { ++alive; }
-  ~made_from() { --alive; }
-};
-
 TEST(per_producer_queue_throwing, what_was_put_before_a_copy_threw_is_inside) {
-  constexpr long many = 1000;  // more than a segment
+  constexpr std::size_t many = 1000;  // more than a segment
   for (const long bad : {0L, 1L, 511L, 512L, 513L, 999L}) {
     {
       eager::drained<smr::debra> d;
       per_producer_queue<made_from, smr::debra> q(d);
-      std::vector<long> from(many);
-      std::iota(from.begin(), from.end(), 0);
-      from[std::size_t(bad)] = -1;
-      if (bad == 0) {
-        EXPECT_THROW(q.put_bulk(from.cbegin(), from.size()), std::runtime_error);
-      } else {
-        EXPECT_EQ(q.put_bulk(from.cbegin(), from.size()), std::size_t(bad));
-      }
-      EXPECT_EQ(made_from::alive, bad);
-      for (long i = 0; i != bad; ++i) {
-        const auto e = q.get();
-        ASSERT_TRUE(e.has_value());
-        EXPECT_EQ(e->n, i);
-      }
-      EXPECT_FALSE(q.get().has_value());
+      expect_what_was_put_before_a_copy_threw(q, many, bad);
       q.put(made_from(7));
       q.put(made_from(8));
       EXPECT_EQ(q.get()->n, 7);

@@ -71,12 +71,7 @@ class spsc_ring : public collection<spsc_ring<T, R, Memory>, T, in_node<T>>,
     const position tail = put_.mine.load(order::relaxed);
     n = std::min(n, room(tail, n));
     std::size_t done = 0;
-    struct publisher {
-      spsc_ring& r;
-      const position tail;
-      const std::size_t& done;
-      ~publisher() { r.put_.mine.store(tail + done, order::release); }  // sync: spsc-put
-    } const published{*this, tail, done};
+    const publisher published{put_, tail, done};
     try {
       for (; done != n; ++from) {
         cells_[(tail + done) & mask_].put(kept(std::move(*from)));
@@ -95,12 +90,7 @@ class spsc_ring : public collection<spsc_ring<T, R, Memory>, T, in_node<T>>,
     const position head = get_.mine.load(order::relaxed);
     n = std::min(n, filled(head, n));
     std::size_t done = 0;
-    struct publisher {
-      spsc_ring& r;
-      const position head;
-      const std::size_t& done;
-      ~publisher() { r.get_.mine.store(head + done, order::release); }  // sync: spsc-get
-    } const published{*this, head, done};
+    const publisher published{get_, head, done};
     for (; done != n; ++to) *to = cells_[(head + done++) & mask_].take();
     return n;
   }
@@ -117,6 +107,14 @@ class spsc_ring : public collection<spsc_ring<T, R, Memory>, T, in_node<T>>,
     //   ABA    it only grows
     atomic<position> mine;
     position seen = 0;  // of the other side's, last; this side only
+  };
+
+  // Of so many cells, also where an element cannot be made, or taken over.
+  struct publisher {
+    side& of;
+    const position from;
+    const std::size_t& done;
+    ~publisher() { of.mine.store(from + done, order::release); }  // sync: spsc-put, spsc-get
   };
 
   // At least `wanted`, or all there is.
