@@ -388,20 +388,21 @@ constexpr std::uint64_t halves_with(std::uint64_t grains) {
   return ((grains & lower) != 0 ? lower : 0) | ((grains & ~lower) != 0 ? ~lower : 0);
 }
 
+// Part of a huge page goes: the kernel must not make it whole again behind our back.
+void grain_pool::split(chunk_number c) noexcept {
+  if (arena_.chunk(c).kind.load(order::relaxed) == page_kind::huge) arena_.turn(c, page_kind::small_again);
+}
+
 void grain_pool::split_huge_pages(grain first, unsigned n) noexcept {
   for_each_part(first, n, [&](chunk_number c, unsigned at, unsigned here) {
-    const chunk& k = arena_.chunk(c);
     const std::uint64_t going = ones(at, here);
-    const bool splits = (halves_with(k.taken.taken() & ~going) & going) != 0;
-    if (splits && k.kind.load(order::relaxed) == page_kind::huge) arena_.turn(c, page_kind::small_again);
+    if ((halves_with(arena_.chunk(c).taken.taken() & ~going) & going) != 0) split(c);
     return true;
   });
 }
 
 bool grain_pool::discard_within(grain g, std::uint32_t pages) noexcept {
-  // Part of a huge page goes: the kernel must not make it whole again behind our back.
-  const chunk_number c = chunk_of(g);
-  if (arena_.chunk(c).kind.load(order::relaxed) == page_kind::huge) arena_.turn(c, page_kind::small_again);
+  split(chunk_of(g));
   const std::size_t page = arena_.page();
   bool dropped = true;
   for_each_run(pages, [&](unsigned at, unsigned n) {
@@ -424,8 +425,7 @@ std::size_t grain_pool::purge_chunk(chunk_number c, const purge_options& o) noex
   if (kind == page_kind::huge) {
     const std::uint64_t in_use = halves_with(taken);
     if (!o.splits) old &= ~in_use;
-    // Part of a huge page goes: the kernel must not make it whole again behind our back.
-    else if ((old & in_use) != 0) arena_.turn(c, page_kind::small_again);
+    else if ((old & in_use) != 0) split(c);
   }
   // A huge page brought in what lies beside as well, which nobody has written to. It may still be there when the chunk has long
   // been split, on account of its other half.

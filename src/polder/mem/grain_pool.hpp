@@ -120,6 +120,7 @@ class grain_pool {
   }
   // Where so many chunks are open, or will be.
   bool wants_huge_pages(density d, chunk_number open) const noexcept;
+  void split(chunk_number c) noexcept;
   unsigned take_in(chunk_number c, unsigned n, want w) noexcept;
   run take_short(unsigned n, chunk_number& hint, site s, density d) noexcept;
   run take_long(unsigned n, site s) noexcept;
