@@ -91,7 +91,9 @@ class radix_map::spare_nodes {
   spare_nodes() noexcept = default;
   spare_nodes(const spare_nodes&) = delete;
   spare_nodes& operator=(const spare_nodes&) = delete;
-  ~spare_nodes() { discard(nodes_); }
+  ~spare_nodes() {
+    std::apply([](auto*... n) { ((n != nullptr ? zeroed::discard(n, 1) : void()), ...); }, nodes_);
+  }
 
   // False: no memory for all of them.
   [[nodiscard]] bool make() noexcept {
@@ -104,11 +106,7 @@ class radix_map::spare_nodes {
 
  private:
   friend radix_map;
-  using all = std::tuple<middle*, lower*, leaf*>;
-  static void discard(all& nodes) noexcept {
-    std::apply([](auto*... n) { ((n != nullptr ? zeroed::discard(n, 1) : void()), ...); }, nodes);
-  }
-  all nodes_{};
+  std::tuple<middle*, lower*, leaf*> nodes_{};
 };
 
 template <class Node>
