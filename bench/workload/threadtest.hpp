@@ -52,15 +52,15 @@ struct threadtest {
                                    : std::max<std::size_t>(1, r.with.size("blocks") / r.threads);
     const auto rounds = r.with["rounds"];
     const auto work = r.with["work"];
-    const std::string_view order = r.with.word("order");
+    const bool backward = r.with.word("order") == "backward";
+    const bool shuffled = r.with.word("order") == "shuffled";
     mapped_array<void*> table(blocks * r.threads);
-    mapped_array<std::uint32_t> turns(order == "shuffled" ? blocks * r.threads : 0);
+    mapped_array<std::uint32_t> turns(shuffled ? blocks * r.threads : 0);
 
     r.measure([&](worker& w) {
       void** mine = table.begin() + w.id * blocks;
-      std::uint32_t* const shuffled = order == "shuffled" ? turns.begin() + w.id * blocks : nullptr;
-      if (shuffled) shuffle(shuffled, blocks, w.numbers);
-      const bool backward = order == "backward";
+      std::uint32_t* const turn = turns.begin() + (shuffled ? w.id * blocks : 0);
+      if (shuffled) shuffle(turn, blocks, w.numbers);
       for (std::int64_t round = 0; round < rounds; ++round) {
         const std::uint64_t first = w.serial;
         w.serial += blocks;
@@ -69,7 +69,7 @@ struct threadtest {
           labour(work);
         }
         for (std::size_t n = 0; n < blocks; ++n) {
-          const std::size_t i = shuffled ? shuffled[n] : backward ? blocks - 1 - n : n;
+          const std::size_t i = shuffled ? turn[n] : backward ? blocks - 1 - n : n;
           labour(work);
           w.release(mine[i], size, block_key(w.salt, first + i));
         }
