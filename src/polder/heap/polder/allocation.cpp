@@ -102,8 +102,7 @@ POLDER_ALWAYS_INLINE void* core::take_back(lab& l, unsigned c) noexcept {
   const std::uint32_t size = classes::block_size[c];
   if (size < least || watches() || !is_a_crowd(labs_made())) return nullptr;
   const mem::block* const nearest = l.out.nearest();
-  const std::uint32_t w = arena_.words()[arena_.find(address(nearest))].load(order::acquire);  // sync: span-made
-  if (mem::word::cls(w) != c) return nullptr;
+  if (mem::word::cls(word_of(nearest)) != c) return nullptr;
   if (!links::fit(nearest, l.secret)) report_corrupted(nearest);
   --l.sent[c];
   mem::block* const b = l.out.take_back(tallies[c], l.secret);

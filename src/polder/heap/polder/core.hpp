@@ -143,7 +143,7 @@ class core {
   bool sweep_idle(lab& l) noexcept;       // the same for a LAB whose thread is elsewhere; false: it is busy
   template <class F>
   bool with_claimed(lab& l, F f) noexcept;  // f(l) for such a one
-  static bool end_claim(lab& l) noexcept;
+  void end_claim(lab& l, bool without_thread, chain& strays) noexcept;
   bool sweep_left(lab& l) noexcept;  // and for one that a thread left as it was; false: it is busy, or has been
   template <class F>
   bool with_left(lab& l, F f) noexcept;  // f(l) for one without a thread
@@ -219,6 +219,10 @@ class core {
   void free_large(mem::chunk_number* hint, mem::grain g, const void* p) noexcept;
   [[noreturn]] void report_size(const void* p) const noexcept;
   bool is_listed(const mem::span& s, const mem::block* b) const noexcept;
+  // Of a block of this heap's, in a span.
+  std::uint32_t word_of(const mem::block* b) const noexcept {
+    return arena_.words()[arena_.find(address(b))].load(order::acquire);  // sync: span-made
+  }
   bool is_free(std::uint32_t w, const void* p) const noexcept;
   void check_place(std::uint32_t w, const void* p) const noexcept;
   void check_live(std::uint32_t w, const void* p) const noexcept;

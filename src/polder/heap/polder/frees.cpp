@@ -167,17 +167,19 @@ bool core::waits_for_a_processor(const lab& o) noexcept {
   return o.seen.load(order::relaxed) == step_.load(order::relaxed) && is_a_crowd(labs_made());
 }
 
-// Of small blocks alone they would say little for what they cost.
-void core::put_up_signposts(const outbox::list& list) noexcept {
+// Whether blocks of the span that word w describes have room for signposts.
+static bool has_room(std::uint32_t w) noexcept {
   static_assert(classes::block_size[1] < mem::posted_block::least &&
                 classes::block_size[2] >= mem::posted_block::least);
+  return mem::word::cls(w) > 1;
+}
+
+// Of small blocks alone they would say little for what they cost.
+void core::put_up_signposts(const outbox::list& list) noexcept {
   constexpr unsigned most = outbox::max_blocks;
   if (list.sum.all_have_room()) mem::put_up_signposts<most>(list.first, [](const mem::block*) { return true; });
   else if (list.sum.most_have_room())
-    mem::put_up_signposts<most>(list.first, [this](const mem::block* b) {
-      const std::uint32_t w = arena_.words()[arena_.find(address(b))].load(order::acquire);  // sync: span-made
-      return mem::word::cls(w) > 1;
-    });
+    mem::put_up_signposts<most>(list.first, [this](const mem::block* b) { return has_room(word_of(b)); });
 }
 
 POLDER_NOINLINE void core::post_list(lab& from, const outbox::list& list) noexcept {
@@ -211,11 +213,7 @@ void core::post_to(mem::lab_number owner, mem::block* first, mem::block* last, s
     if (c == claim::refused) return;
     os::probe::claim(owner);
     drain(o, strays);
-    if (c == claim::inherited || !end_claim(o)) {
-      const bool with_spans = o.owned_count != 0;
-      settle(o, strays);
-      push_idle(o, with_spans);
-    }
+    end_claim(o, c == claim::inherited, strays);
   }
 }
 
@@ -224,7 +222,7 @@ void core::post_to(mem::lab_number owner, mem::block* first, mem::block* last, s
 void core::deliver(chain& strays) noexcept {
   while (mem::block* const b = strays.first) {
     strays.first = links::next(b, secret_);
-    const std::uint32_t w = arena_.words()[arena_.find(address(b))].load(order::acquire);  // sync: span-made
+    const std::uint32_t w = word_of(b);
     post_to(mem::word::owner(w), b, b, classes::block_size[mem::word::cls(w)], strays);
   }
 }
@@ -248,7 +246,7 @@ void core::drain(lab& l, chain& strays) noexcept {
     const mem::grain g = offset < opened ? mem::grain(offset >> mem::grain_shift) : arena_.find(address(b));
     const std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
     brought += classes::block_size[mem::word::cls(w)];
-    if (put_signposts && mem::word::cls(w) > 1) mem::follow_signposts(b, base, opened);
+    if (put_signposts && has_room(w)) mem::follow_signposts(b, base, opened);
     if (mem::word::owner(w) == own) [[likely]] {
       ++l.home[mem::word::cls(w)];
       free_own(l, arena_.spans()[g], w, b);

@@ -272,10 +272,15 @@ void core::sweep(lab& l, left how) noexcept {
   l.swept.store(1, order::relaxed);
 }
 
-// True: its thread has it again. What that thread waits for next is not this claimer.
-bool core::end_claim(lab& l) noexcept {
-  l.turned_away_since.store(0, order::relaxed);
-  return l.door.end_claim();
+// Lets go of a LAB that was claimed: its thread has it again, if it has one that did not give it away meanwhile.
+void core::end_claim(lab& l, bool without_thread, chain& strays) noexcept {
+  if (!without_thread) {
+    l.turned_away_since.store(0, order::relaxed);  // what its thread waits for next is not this claimer
+    if (l.door.end_claim()) return;
+  }
+  const bool with_spans = l.owned_count != 0;
+  settle(l, strays);
+  push_idle(l, with_spans);
 }
 
 template <class F>
@@ -287,13 +292,9 @@ bool core::with_claimed(lab& l, F f) noexcept {
   f(l);
   const bool orphaned = c == claim::held && is_orphaned(l);
   if (orphaned) l.door.inherit();
-  if (orphaned || c == claim::inherited || !end_claim(l)) {
-    const bool with_spans = l.owned_count != 0;
-    chain strays;
-    settle(l, strays);
-    push_idle(l, with_spans);
-    deliver(strays);
-  }
+  chain strays;
+  end_claim(l, orphaned || c == claim::inherited, strays);
+  deliver(strays);
   return true;
 }
 

@@ -126,12 +126,11 @@ class polder_heap {
   }
   // alignment: a power of two. The class of a multiple of it has a block size that is one, too (class_table::aligned).
   void* allocate_aligned(std::size_t alignment, std::size_t n) noexcept {
-    const auto missed = [=, this](std::size_t, bool inside) {
-      return allocate_aligned_missed(alignment, n, inside);
-    };
     if (alignment <= lab::direct_limit && n <= lab::direct_limit) [[likely]]
-      return allocate_with(align_up(n == 0 ? 1 : n, alignment), missed);
-    return with_lab<void*>([&](core& c, lab& l) { return c.allocate_aligned(l, alignment, n); });
+      return allocate_with(align_up(n == 0 ? 1 : n, alignment), [=, this](std::size_t, bool inside) {
+        return allocate_aligned_missed(alignment, n, inside);
+      });
+    return allocate_aligned_missed(alignment, n, false);
   }
   POLDER_NOINLINE void* allocate_aligned_missed(std::size_t alignment, std::size_t n, bool inside) noexcept {
     return missed_by([=](core& c, lab& l) { return c.allocate_aligned(l, alignment, n); }, inside);
