@@ -5,21 +5,17 @@
 
 LIBRARY is preloaded into OPERATIONS once for each operation; what runs inside LIBRARY between the program's two marks
 is counted, the C library (memset, say) and the kernel are not: so the figures are the same on a noisy or another
-machine. One line of GOLDEN is
-
-    malloc_free_16        41.0   a comment
-
-A figure may differ by 2 instructions or by 2 %. --update writes the figures found and keeps the comments.
+machine. A figure may differ by 2 instructions or by 2 %. --update writes the figures found.
 """
 
-import argparse
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
+
+import table
 
 OPERATIONS = {
     "malloc_free_16": "malloc(16) and its free by the same thread",
@@ -69,42 +65,14 @@ def measured(library: str, program: str, operation: str, folder: str) -> float:
     return count / int(run.stdout)
 
 
-def known(golden: pathlib.Path) -> dict[str, float]:
-    lines = golden.read_text().splitlines() if golden.exists() else []
-    return {line.split()[0]: float(line.split()[1]) for line in lines if line.strip() and not line.startswith("#")}
-
-
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("library")
-    parser.add_argument("operations")
-    parser.add_argument("golden", type=pathlib.Path)
-    parser.add_argument("--update", action="store_true")
-    asked = parser.parse_args()
-    if shutil.which("valgrind") is None:
-        sys.exit("valgrind is missing: apt-get install valgrind")
+    asked = table.arguments(__doc__, "operations", "valgrind")
     with tempfile.TemporaryDirectory() as folder:
-        found = {name: measured(asked.library, asked.operations, name, folder) for name in OPERATIONS}
+        found = {name: (measured(asked.library, asked.operations, name, folder),) for name in OPERATIONS}
 
     if asked.update:
-        head = "# Instructions an operation inside the heap's library; refreshed by instructions.py --update.\n"
-        text = "".join(f"{name:<24}{found[name]:>8.1f}   {what}\n" for name, what in OPERATIONS.items())
-        asked.golden.write_text(head + text)
-
-    golden = known(asked.golden)
-    if not golden:
-        sys.exit(f"{asked.golden}: no figures; make them with --update")
-    wrong = sorted(golden.keys() ^ found.keys())
-    for name in wrong:
-        print(f"{name}: only in {'the golden file' if name in golden else 'the program'}")
-    print(f"{'operation':<24}{'golden':>8}{'found':>8}")
-    for name in sorted(golden.keys() & found.keys()):
-        off = abs(found[name] - golden[name]) > max(2.0, golden[name] * 0.02)
-        wrong += [name] * off
-        print(f"{name:<24}{golden[name]:>8.1f}{found[name]:>8.1f}{'   differs' if off else ''}")
-    if wrong:
-        print("If that is meant, refresh the file with --update and say why in the commit.")
-    return 1 if wrong else 0
+        table.write(asked.golden, "# Instructions an operation inside the heap's library; refreshed by instructions.py --update.", found, OPERATIONS)
+    return table.verdict(asked.golden, ("instructions",), found, lambda _name, _column, was, now: abs(now - was) > max(2.0, was * 0.02))
 
 
 if __name__ == "__main__":
