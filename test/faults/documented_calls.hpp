@@ -27,6 +27,7 @@ inline constexpr long documented_calls[] = {
     SYS_openat,
     SYS_read,
     SYS_close,
+    SYS_pread64,  // with openat and close, when there is room for huge pages: how much of large blocks is touched
 };
 
 // What the test itself and libc's threads need beside.

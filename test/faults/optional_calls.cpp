@@ -37,12 +37,16 @@ static constexpr optional_call optional_calls[] = {
     {"getpid", SYS_getpid},
     {"tgkill", SYS_tgkill},
     {"openat, after which nothing can be read", SYS_openat},
+    {"pread64", SYS_pread64},
 };
+
+// The dynamic linker would not survive it.
+static bool only_after_start(long number) { return number == SYS_openat || number == SYS_pread64; }
 
 int main(int argc, char** argv) {
   ::alarm(150);
   if (argc > 1) {
-    // openat and prctl are refused here and not before the exec, which the dynamic linker would not survive.
+    // Refused here and not before the exec.
     if (std::strncmp(argv[1], "late:", 5) == 0) {
       long number = std::atol(argv[1] + 5);
       refuse(&number, 1, std::atoi(std::strchr(argv[1] + 5, ':') + 1));
@@ -67,7 +71,7 @@ int main(int argc, char** argv) {
       std::snprintf(name, sizeof name, "%s refused with %s", it.name, error == ENOSYS ? "ENOSYS" : "EPERM");
       std::snprintf(late, sizeof late, "late:%ld:%d", it.number, error);
       const char* after_start[] = {late, nullptr};
-      if (it.number == SYS_openat) {
+      if (only_after_start(it.number)) {
         count(name, probe::passes(name, after_start, plain, 20));
       } else {
         count(name, probe::passes(name, work, plain, 20, [&] { refuse(&it.number, 1, error); }));
@@ -78,7 +82,7 @@ int main(int argc, char** argv) {
           long numbers[32];
           int n = 0;
           for (auto& it : optional_calls) {
-            if (it.number != SYS_openat && it.number != SYS_sched_yield) numbers[n++] = it.number;
+            if (!only_after_start(it.number) && it.number != SYS_sched_yield) numbers[n++] = it.number;
           }
           refuse(numbers, n, ENOSYS);
         }));

@@ -13,8 +13,6 @@ constexpr std::uint64_t summary_bit(chunk_number c) { return std::uint64_t{1} <<
 
 std::uint64_t dirty_and_free(const chunk& k) { return k.dirty.load(order::relaxed) & ~k.taken.taken(); }
 
-constexpr unsigned scale_of(unsigned n) { return n <= 1 ? 0 : floor_log2(n - 1) + 1; }  // 2^scale >= n
-
 // Calls f(position, length) for each run of set bits, lowest first.
 template <class F>
 void for_each_run(std::uint64_t bits, F f) {
@@ -53,12 +51,22 @@ constexpr std::uint64_t starts_that_touch(std::uint64_t word, unsigned n) {
 
 // A huge page is worth having for memory that will be touched all over: runs, and spans of a class of which some were filled, or
 // where they are many for each thread. What one of them leaves empty must be little of the heap.
-bool grain_pool::wants_huge_pages(density d, chunk_number open) const noexcept {
+bool grain_pool::is_worth_huge_pages(density d, chunk_number open) const noexcept {
   if (!huge_pages_ || arena_.no_huge_pages() || arena_.committed().is_narrow()) return false;
   if (d == density::whole) return open * chunk_size >= large_heap;
   if (d == density::dense) return open * chunk_size >= large_heap + each_thread;
   const counts n = count();
   return (n.taken + n.dirty) * grain_size + chunk_size >= large_heap + threads_.load(order::relaxed) * each_thread;
+}
+
+bool grain_pool::wants_huge_pages_next(density d) noexcept {
+  return is_worth_huge_pages(d, arena_.main_open() + 1) && (d != density::whole || samples_.say_huge_next(arena_));
+}
+
+// 2^scale >= n
+unsigned grain_pool::scale_of(unsigned n, density d) noexcept {
+  if (n > 1) return floor_log2(n - 1) + 1;
+  return d == density::whole ? whole_single : d == density::dense ? dense_single : 0;
 }
 
 // Position of a run of n free grains in chunk c, now ours; run_bitmap::none if there is none.
@@ -232,15 +240,16 @@ grain_pool::run grain_pool::take_short(unsigned n, chunk_number& hint, site s, d
     if (g == 0 && n > 1) g = take_dirty(n, want::dirty_in_part, hint, s);
     if (g != 0) return taken(g, n);
   }
-  // What is to be dense lies in huge pages from when on they are wanted, and what is sparse in none before.
-  const auto fits = [&](page_kind kind, bool wanted) {
-    return d == density::sparse ? wanted || kind != page_kind::huge : !wanted || kind != page_kind::small;
+  // What is to be dense lies in huge pages from when on they are worth it, and what is sparse in none before.
+  const auto fits = [&](page_kind kind, bool worth) {
+    if (kind == page_kind::huge) return !is_sparse(d) || (worth && d == density::sparse);
+    return kind != page_kind::small || is_sparse(d) || !worth;
   };
   const auto sweep = [&](chunk_number from, chunk_number to, want w) -> grain {
-    const bool wanted = wants_huge_pages(d, arena_.main_open());
+    const bool worth = is_worth_huge_pages(d, arena_.main_open());
     for (chunk_number c = from; c < to; ++c) {
       if (!arena_.ready(c) || !suits(c, s)) continue;
-      if (w == want::fitting && !fits(arena_.chunk(c).kind.load(order::relaxed), wanted)) continue;
+      if (w == want::fitting && !fits(arena_.chunk(c).kind.load(order::relaxed), worth)) continue;
       const unsigned at = take_in(c, n, w);
       if (at == run_bitmap::none) continue;
       hint = c;
@@ -248,7 +257,7 @@ grain_pool::run grain_pool::take_short(unsigned n, chunk_number& hint, site s, d
     }
     return 0;
   };
-  atomic<chunk_number>& lowest = lowest_[s][d == density::dense ? dense_single : scale_of(n)];
+  atomic<chunk_number>& lowest = lowest_[s][scale_of(n, d)];
   for (;;) {
     const chunk_number open = arena_.main_open();
     chunk_number from = lowest.load(order::relaxed);
@@ -259,7 +268,7 @@ grain_pool::run grain_pool::take_short(unsigned n, chunk_number& hint, site s, d
     if (g != 0) return taken(g, n);
     const chunk_number extra = arena_.main_chunks();
     if (const grain e = sweep(extra, extra + arena_.extra_open(), want::any)) return taken(e, n);
-    if (!arena_.open_more(n, s, wants_huge_pages(d, arena_.main_open() + 1))) break;
+    if (!arena_.open_more(n, s, wants_huge_pages_next(d))) break;
   }
   // The system refuses more room. The hints may have hidden something: look everywhere before saying so.
   if (const grain g = sweep(0, arena_.main_open(), want::any)) return taken(g, n);
@@ -327,8 +336,8 @@ grain_pool::run grain_pool::take_long(unsigned n, site s) noexcept {
     }
     // Chunk by chunk, so that what is free at the end is part of it; but with a site enough at once, for between two calls
     // another thread may open one of another site.
-    if (open >= arena_.main_chunks() || !arena_.open_more(s == no_site ? grains_per_chunk : n, s,
-                                                          wants_huge_pages(density::whole, arena_.main_open() + 1)))
+    if (open >= arena_.main_chunks() ||
+        !arena_.open_more(s == no_site ? grains_per_chunk : n, s, wants_huge_pages_next(density::whole)))
       return {};
   }
 }

@@ -26,6 +26,7 @@
 #include <cstdint>
 
 #include <polder/mem/arena.hpp>
+#include <polder/mem/run_samples.hpp>
 #include <polder/os/pages.hpp>
 
 namespace polder::mem {
@@ -48,7 +49,7 @@ class grain_pool {
   enum class density {
     sparse,  // of a single grain perhaps a page
     dense,   // most of a single grain, for its taker has filled others
-    whole,   // all of it, as of every run: take() says so itself
+    whole,  // all of a run, unless samples of other runs say that little is touched; take() says so itself of two grains or more
   };
 
   // When huge pages are asked for. For runs: in the chunk with which `large_heap` bytes of address space are open, and all later ones.
@@ -118,8 +119,12 @@ class grain_pool {
   bool suits(chunk_number c, site s) const noexcept {
     return s == no_site || arena_.chunk(c).site.load(order::relaxed) == s;
   }
-  // Where so many chunks are open, or will be.
-  bool wants_huge_pages(density d, chunk_number open) const noexcept;
+  // Where so many chunks are open, or will be, and what is taken is touched.
+  bool is_worth_huge_pages(density d, chunk_number open) const noexcept;
+  bool is_sparse(density d) const noexcept {
+    return d == density::sparse || (d == density::whole && samples_.say_sparse());
+  }
+  bool wants_huge_pages_next(density d) noexcept;  // in the chunk that is opened for it
   void split(chunk_number c) noexcept;
   unsigned take_in(chunk_number c, unsigned n, want w) noexcept;
   run take_short(unsigned n, chunk_number& hint, site s, density d) noexcept;
@@ -146,12 +151,15 @@ class grain_pool {
   arena& arena_;
   bool huge_pages_;
   atomic<std::uint32_t> threads_{};  // a figure to decide by
+  run_samples samples_;
   // lowest_[s][k] — no chunk of site s below it has a run of 2^k free grains, as far as is known; none of any site, where
-  // s is no_site. The last one is of dense single grains, which look in other chunks than sparse ones. A hint.
+  // s is no_site. The last two are of single grains that are dense, and that are runs, which look in other chunks than sparse
+  // ones. A hint.
   //   written by  searchers (upwards), givers (downwards)
   //   order       relaxed: it decides where a search begins, never whether something is found
-  static constexpr unsigned scales = 7, dense_single = scales;
-  atomic<chunk_number> lowest_[sites][scales + 1];
+  static constexpr unsigned scales = 7, dense_single = scales, whole_single = scales + 1;
+  static unsigned scale_of(unsigned n, density d) noexcept;
+  atomic<chunk_number> lowest_[sites][scales + 2];
   // count_ — grains taken (upper half) and dirty free ones (lower half).
   //   written by  takers, givers and purgers, relaxed: a figure to steer by
   alignas(false_sharing_range) atomic<std::uint64_t> count_;

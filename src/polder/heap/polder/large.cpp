@@ -27,7 +27,7 @@ core::had core::try_large(mem::chunk_number& hint, std::size_t n, std::size_t al
   const std::size_t slack = alignment > mem::grain_size ? alignment / mem::grain_size - 1 : 0;
   if (wanted + slack <= mem::grain_pool::longest) {
     const mem::grain_pool::run r =
-        grains_.take(unsigned(wanted + slack), hint, site_here(), mem::grain_pool::density::dense);
+        grains_.take(unsigned(wanted + slack), hint, site_here(), mem::grain_pool::density::whole);
     if (r.first != 0) {
       std::byte* const start = arena_.address_of(r.first);
       std::byte* const p = at_address(align_up(address(start), alignment));

@@ -19,6 +19,7 @@
 #include <polder/os/forked_test.hpp>
 #include <polder/os/lacks_test.hpp>
 #include <polder/os/pages.hpp>
+#include <polder/os/resident_pages.hpp>
 
 namespace polder::heap {
 namespace {
@@ -689,6 +690,11 @@ struct with_huge_pages_for_some : served {
     *p = std::byte{1};
     return p;
   }
+  const std::byte* filled(std::size_t n) { return static_cast<std::byte*>(std::memset(allocate(n), 1, n)); }
+  // Whether more of a large block was there with its first page.
+  bool comes_in_huge_pages(std::size_t n) {
+    return resident(at_address(align_down(address(touched(n) + 30'000), os::page_size())));
+  }
   // Whether the end of its span was there with its first block, or what was touched before.
   static bool is_in_huge_page(const std::byte* p) {
     return resident(at_address(align_down(address(p), mem::grain_size)) + mem::grain_size - os::page_size());
@@ -739,9 +745,27 @@ TEST(options_of_the_heap, huge_pages_are_for_large_blocks_of_a_single_grain) {
   with_huge_pages_for_some h;
   if (!h.possible()) GTEST_SKIP() << "no huge pages here";
   h.among(10, [&] {
-    for (int i = 0; i != 20; ++i) h.touched(MiB);
+    for (int i = 0; i != 20; ++i) h.filled(MiB);
     for (const std::size_t n : {33'000, 50'000, 60'000}) EXPECT_TRUE(h.is_in_huge_page(h.touched(n))) << n;
   });
+}
+
+// Not in a heap that gave its blocks huge pages from 8 MiB on: each would bring in what it never uses.
+TEST(options_of_the_heap, large_blocks_of_which_little_is_touched_lie_in_small_pages_until_others_are_filled) {
+  for (const std::size_t size : {60'000, 100'000, 1'000'000, 5'000'000}) {
+    with_huge_pages_for_some h;
+    if (!h.possible()) GTEST_SKIP() << "no huge pages here";
+    const os::resident_pages pages;
+    if (pages.count(h.touched(size), 0) == os::resident_pages::unknown) GTEST_SKIP() << "no page map here";
+    for (std::size_t had = 0; had < 100 * MiB; had += size) h.touched(size);
+    EXPECT_FALSE(h.comes_in_huge_pages(size)) << size;
+    bool any = false;
+    for (std::size_t had = 0; had < 200 * MiB && !any; had += 11 * size) {
+      for (int i = 0; i != 10; ++i) h.filled(size);
+      any = h.comes_in_huge_pages(size);
+    }
+    EXPECT_TRUE(any) << size;
+  }
 }
 
 TEST(options_of_the_heap, a_program_that_needs_large_blocks_alone_gives_memory_back_too) {

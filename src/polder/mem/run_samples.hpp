@@ -1,0 +1,33 @@
+#pragma once
+// run_samples — whether runs of grains are touched all over, or mostly not: buffers that are larger than what comes, tables with
+// few entries. A huge page brings all of itself in at the first touch, so the latter had better have small ones.
+//
+//   progress   wait-free
+//   in malloc  yes; async-signal-safe
+//
+// In huge pages nothing is to be seen: all of each is there. But the first chunk of a heap has small ones, and so have those that
+// are opened while runs are known to be sparse; before another is opened, the kernel is asked how much of each run in the latest is
+// there. One of which nothing is there yet tells nothing, and what was seen holds until there is something else to see.
+#include <polder/mem/arena.hpp>
+#include <polder/sync/atomic.hpp>
+
+namespace polder::mem {
+
+class run_samples {
+ public:
+  // In the latest chunk that was looked at there was more in runs of which less than half is touched than in others, and enough.
+  bool say_sparse() const noexcept { return sparse_.load(order::relaxed); }
+
+  // Before a chunk is opened for runs that are worth huge pages if they are dense: looks, and says whether it shall have them.
+  bool say_huge_next(const arena& a) noexcept;
+
+ private:
+  static constexpr chunk_number none = ~chunk_number{0};
+  void look(const arena& a) noexcept;
+
+  // Figures to decide by. At first, chunk 0 is to be looked at.
+  atomic<chunk_number> latest_{0};
+  atomic<bool> sparse_{false};
+};
+
+}  // namespace polder::mem
