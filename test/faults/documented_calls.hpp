@@ -23,10 +23,7 @@ inline constexpr long documented_calls[] = {
     SYS_rt_sigprocmask,     // the heap profile: can this page of the stack be read? It changes no mask
     // The thread that gives memory back (background=0: there is none): its name; where root started the process, whether the
     // others still have its rights.
-    SYS_prctl,
-    SYS_openat,
-    SYS_read,
-    SYS_close,
+    SYS_prctl, SYS_openat, SYS_read, SYS_close,
     SYS_pread64,  // with openat and close, when there is room for huge pages: how much of large blocks is touched
 };
 

@@ -48,7 +48,8 @@ seen look_at(const arena& a, chunk_number c) {
 void run_samples::look(const arena& a) noexcept {
   const chunk_number c = latest_.load(order::relaxed);
   if (c >= a.main_open()) return;  // none, or it is just being opened
-  if (a.chunk(c).kind.load(order::relaxed) != page_kind::small) return;  // another thread opened it, for something else
+  if (a.chunk(c).kind.load(order::relaxed) != page_kind::small)
+    return;  // another thread opened it, for something else
   const seen s = look_at(a, c);
   if (std::max(s.sparse, s.dense) < enough) return;
   sparse_.store(s.sparse > s.dense, order::relaxed);

@@ -9,7 +9,6 @@
 #include <polder/os/answered_test.hpp>
 #include <polder/os/forked_test.hpp>
 #include <polder/os/lacks_test.hpp>
-#include <polder/os/resident_pages.hpp>
 
 namespace polder::mem {
 namespace {
@@ -21,7 +20,6 @@ struct sampled : fresh_arena {
     os::advise_huge_pages(it.base(), it.bytes(), false);
     open();
   }
-  bool possible() const { return os::resident_pages{}.count(it.base(), grain_size) != os::resident_pages::unknown; }
   void open() { EXPECT_TRUE(it.open_more(grains_per_chunk)); }
   // n grains from `first` on, of whose bytes so many are touched.
   void run(grain first, unsigned n, std::size_t touched, std::uint32_t word = word::large) {
@@ -36,60 +34,54 @@ struct sampled : fresh_arena {
   bool say_huge_next() { return samples.say_huge_next(it); }
 };
 
-#define POLDER_SAMPLED(s) \
-  sampled s;              \
-  if (!s.possible()) GTEST_SKIP() << "no page map here"
+struct samples_of_runs : testing::Test {
+  void SetUp() override {
+    if (const char* why = os::lacks_page_map()) GTEST_SKIP() << why;
+  }
+};
 
-TEST(run_samples, where_there_are_no_runs_they_are_taken_for_dense) {
+TEST_F(samples_of_runs, where_there_are_no_runs_they_are_taken_for_dense) {
   sampled s;
   EXPECT_TRUE(s.say_huge_next());
   EXPECT_FALSE(s.samples.say_sparse());
 }
 
-TEST(run_samples, what_less_than_half_is_touched_of_is_sparse_whatever_its_length) {
-  for (const unsigned n : {1u, 2u, 16u, 32u}) {
-    POLDER_SAMPLED(s);
-    s.fill(0, n, n * grain_size / 2 - os::page_size());
-    EXPECT_FALSE(s.say_huge_next()) << n;
-    EXPECT_TRUE(s.samples.say_sparse()) << n;
-  }
+TEST_F(samples_of_runs, what_less_than_half_is_touched_of_is_sparse_whatever_its_length) {
+  for (const unsigned n : {1u, 2u, 16u, 32u})
+    for (const bool sparse : {true, false}) {
+      sampled s;
+      s.fill(0, n, n * grain_size / 2 - (sparse ? os::page_size() : 0));
+      EXPECT_EQ(!sparse, s.say_huge_next()) << n;
+      EXPECT_EQ(sparse, s.samples.say_sparse()) << n;
+    }
 }
 
-TEST(run_samples, what_half_is_touched_of_is_dense_whatever_its_length) {
-  for (const unsigned n : {1u, 2u, 16u, 32u}) {
-    POLDER_SAMPLED(s);
-    s.fill(0, n, n * grain_size / 2);
-    EXPECT_TRUE(s.say_huge_next()) << n;
-    EXPECT_FALSE(s.samples.say_sparse()) << n;
-  }
-}
-
-TEST(run_samples, runs_that_nobody_has_touched_yet_say_nothing_and_are_looked_at_again) {
-  POLDER_SAMPLED(s);
+TEST_F(samples_of_runs, runs_that_nobody_has_touched_yet_say_nothing_and_are_looked_at_again) {
+  sampled s;
   s.fill(0, 4, 0);
   EXPECT_TRUE(s.say_huge_next());
   for (grain g = 4; g != grains_per_chunk; g += 4) *s.it.address_of(g) = std::byte{1};
   EXPECT_FALSE(s.say_huge_next());
 }
 
-TEST(run_samples, a_run_or_two_say_nothing) {
-  POLDER_SAMPLED(s);
+TEST_F(samples_of_runs, a_run_or_two_say_nothing) {
+  sampled s;
   s.run(1, 7, 1);
   EXPECT_TRUE(s.say_huge_next());
   s.run(8, 1, 1);
   EXPECT_FALSE(s.say_huge_next());  // with an eighth of the chunk
 }
 
-TEST(run_samples, the_greater_part_of_what_is_touched_decides) {
+TEST_F(samples_of_runs, the_greater_part_of_what_is_touched_decides) {
   for (const grain sparse : {30u, 34u}) {
-    POLDER_SAMPLED(s);
+    sampled s;
     for (grain g = 1; g != grains_per_chunk; ++g) s.run(g, 1, g < sparse ? 1 : grain_size);
     EXPECT_EQ(sparse == 30, s.say_huge_next());
   }
 }
 
-TEST(run_samples, spans_and_free_grains_are_no_runs) {
-  POLDER_SAMPLED(s);
+TEST_F(samples_of_runs, spans_and_free_grains_are_no_runs) {
+  sampled s;
   for (grain g = 1; g != 40; ++g) s.run(g, 1, 1, word::tag(3) | 5);
   for (grain g = 40; g != 60; ++g) *s.it.address_of(g) = std::byte{1};
   EXPECT_TRUE(s.say_huge_next());
@@ -97,8 +89,8 @@ TEST(run_samples, spans_and_free_grains_are_no_runs) {
   EXPECT_TRUE(s.say_huge_next());
 }
 
-TEST(run_samples, a_chunk_in_which_runs_were_dense_is_not_looked_at_again) {
-  POLDER_SAMPLED(s);
+TEST_F(samples_of_runs, a_chunk_in_which_runs_were_dense_is_not_looked_at_again) {
+  sampled s;
   s.fill(0, 2, 2 * grain_size);
   ASSERT_TRUE(s.say_huge_next());
   ASSERT_EQ(os::discarded::zeroed, os::discard_now(s.it.base(), chunk_size));
@@ -106,8 +98,8 @@ TEST(run_samples, a_chunk_in_which_runs_were_dense_is_not_looked_at_again) {
   EXPECT_TRUE(s.say_huge_next());
 }
 
-TEST(run_samples, while_runs_are_sparse_the_latest_chunk_is_looked_at) {
-  POLDER_SAMPLED(s);
+TEST_F(samples_of_runs, while_runs_are_sparse_the_latest_chunk_is_looked_at) {
+  sampled s;
   s.fill(0, 2, 1);
   ASSERT_FALSE(s.say_huge_next());
   s.open();
@@ -121,8 +113,8 @@ TEST(run_samples, while_runs_are_sparse_the_latest_chunk_is_looked_at) {
   EXPECT_FALSE(s.samples.say_sparse());
 }
 
-TEST(run_samples, what_lies_in_a_chunk_of_a_run_that_begins_before_it_counts) {
-  POLDER_SAMPLED(s);
+TEST_F(samples_of_runs, what_lies_in_a_chunk_of_a_run_that_begins_before_it_counts) {
+  sampled s;
   s.fill(0, 1, 1);
   ASSERT_FALSE(s.say_huge_next());
   s.open();
@@ -135,8 +127,8 @@ TEST(run_samples, what_lies_in_a_chunk_of_a_run_that_begins_before_it_counts) {
   EXPECT_TRUE(s.say_huge_next());
 }
 
-TEST(run_samples, a_chunk_that_another_thread_opened_with_huge_pages_or_is_about_to_open_says_nothing) {
-  POLDER_SAMPLED(s);
+TEST_F(samples_of_runs, a_chunk_that_another_thread_opened_with_huge_pages_or_is_about_to_open_says_nothing) {
+  sampled s;
   s.fill(0, 2, 1);
   ASSERT_FALSE(s.say_huge_next());
   EXPECT_FALSE(s.say_huge_next());  // chunk 1 is not there
@@ -146,7 +138,7 @@ TEST(run_samples, a_chunk_that_another_thread_opened_with_huge_pages_or_is_about
   EXPECT_FALSE(s.say_huge_next());
 }
 
-TEST(run_samples, without_a_page_map_runs_are_taken_for_dense) {
+TEST_F(samples_of_runs, without_a_page_map_runs_are_taken_for_dense) {
   if (const char* why = os::lacks_filters()) GTEST_SKIP() << why;
   EXPECT_EQ(os::fine, os::forked([] {
               sampled s;

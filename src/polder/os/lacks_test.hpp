@@ -11,6 +11,8 @@
 #include <polder/base/sanitizers.hpp>
 #include <polder/os/answered_test.hpp>
 #include <polder/os/forked_test.hpp>
+#include <polder/os/pages.hpp>
+#include <polder/os/resident_pages.hpp>
 
 namespace polder::os {
 
@@ -44,6 +46,19 @@ inline const char* lacks_limits() {
 inline const char* lacks_advice() {
   static const bool there = forked([] { return ::madvise(nullptr, 0, 0x7777) == -1 ? 0 : 1; }) == fine;
   return there ? nullptr : "the kernel hears no advice here";
+}
+
+// An emulator may hand over the page map of its own addresses.
+inline const char* lacks_page_map() {
+  static const bool there = [] {
+    const std::size_t page = page_size();
+    auto* const p = static_cast<std::byte*>(map(2 * page));
+    const resident_pages pages;
+    p[page] = std::byte{1};
+    const bool told = pages.count(p, page) == 0 && pages.count(p + page, page) == 1;
+    return unmap(p, 2 * page), told;
+  }();
+  return there ? nullptr : "no page map here";
 }
 
 }  // namespace polder::os

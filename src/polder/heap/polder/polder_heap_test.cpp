@@ -19,7 +19,6 @@
 #include <polder/os/forked_test.hpp>
 #include <polder/os/lacks_test.hpp>
 #include <polder/os/pages.hpp>
-#include <polder/os/resident_pages.hpp>
 
 namespace polder::heap {
 namespace {
@@ -755,8 +754,7 @@ TEST(options_of_the_heap, large_blocks_of_which_little_is_touched_lie_in_small_p
   for (const std::size_t size : {60'000, 100'000, 1'000'000, 5'000'000}) {
     with_huge_pages_for_some h;
     if (!h.possible()) GTEST_SKIP() << "no huge pages here";
-    const os::resident_pages pages;
-    if (pages.count(h.touched(size), 0) == os::resident_pages::unknown) GTEST_SKIP() << "no page map here";
+    if (const char* why = os::lacks_page_map()) GTEST_SKIP() << why;
     for (std::size_t had = 0; had < 100 * MiB; had += size) h.touched(size);
     EXPECT_FALSE(h.comes_in_huge_pages(size)) << size;
     bool any = false;

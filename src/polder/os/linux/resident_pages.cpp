@@ -36,7 +36,8 @@ std::size_t resident_pages::count(const void* p, std::size_t bytes) const noexce
   std::uint64_t told[most];
   for (std::size_t at = address(p) / page; at != end;) {
     const std::size_t wanted = std::min(most, end - at) * sizeof told[0];
-    if (file_ < 0 || ::syscall(SYS_pread64, file_, told, wanted, at * sizeof told[0]) != long(wanted)) return unknown;
+    if (file_ < 0 || ::syscall(SYS_pread64, file_, told, wanted, at * sizeof told[0]) != long(wanted))
+      return unknown;
     const std::size_t n = wanted / sizeof told[0];
     for (std::size_t i = 0; i != n; ++i) resident += (told[i] & holds_memory) != 0;
     at += n;
