@@ -18,7 +18,6 @@ inline constexpr long documented_calls[] = {
     SYS_getpid,             // whose threads those are of which the next two tell
     SYS_gettid,             // a thread that allocates for the first time: its number
     SYS_tgkill,             // signal 0: is a thread that was not seen for long still there?
-    SYS_sched_yield,        // the heap profile is turned on or off, and a thread is inside each time
     SYS_futex,              // after a refused mremap: is its place still ours? The thread below sleeps on one
     SYS_rt_sigprocmask,     // the heap profile: can this page of the stack be read? It changes no mask
     // The thread that gives memory back (background=0: there is none): its name; where root started the process, whether the

@@ -1,5 +1,5 @@
 #pragma once
-// processors — how many processors this process may run on, and how to leave one to others.
+// processors — how many processors this process may run on.
 //
 //   in malloc  yes; errno is kept
 
@@ -7,8 +7,5 @@ namespace polder::os {
 
 // Those of the affinity mask at the time of the call; at least 1.
 unsigned processors() noexcept;
-
-// Others that wait for this one may run first.
-void let_others_run() noexcept;
 
 }  // namespace polder::os

@@ -92,6 +92,11 @@ class core {
   // ---- the heap profile: by who is inside `own`. `mean`: bytes between two samples
   profiling start_profile(lab& own, std::uint64_t mean) noexcept;
   void stop_profile(lab& own) noexcept;
+  // By who has come inside, and may have been turned away by who tells of it.
+  void ask_whether_watched(lab& l) noexcept {
+    if (l.watched != watched_.load(order::relaxed)) [[unlikely]]
+      hear(l);
+  }
   bool is_profiling() const noexcept { return profiling_.load(order::relaxed) != 0; }
   const mem::heap_profile* profile() const noexcept { return profile_.load(order::acquire); }  // sync: installed
   std::size_t waste_beside(const mem::sampled_block& b) const noexcept;                        // bytes

@@ -284,8 +284,7 @@ void core::service(lab& l) noexcept {
       l.wanted_before = l.wanted;
       l.wanted = 0;
     }
-    if (l.watched != watched_.load(order::relaxed)) [[unlikely]]
-      hear(l);
+    ask_whether_watched(l);
     l.out.flush_all([&](const outbox::list& list) { post_list(l, list); });
   }
   if (l.thins_due != 0) [[unlikely]]

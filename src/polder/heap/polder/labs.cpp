@@ -9,7 +9,6 @@
 #include <polder/os/heavy_fence.hpp>
 #include <polder/os/pages.hpp>
 #include <polder/os/probe.hpp>
-#include <polder/os/processors.hpp>
 #include <polder/os/thread_name.hpp>
 #include <polder/sync/install_once.hpp>
 
@@ -313,18 +312,12 @@ bool core::with_left(lab& l, F f) noexcept {
   return true;
 }
 
-// Whether allocations are watched, to all LABs. One whose owner is inside each time hears of it in its next decay step, as do all
-// where nobody can claim.
+// Whether allocations are watched, to all LABs. A claim, refused or not, leaves the door shut, so that an owner who was inside, or
+// whose LAB somebody else had just claimed, asks itself when it next comes. Where nobody can claim, all hear in their next decay step.
 void core::tell_labs(lab& own) noexcept {
-  constexpr unsigned most_tries = 16;
   hear(own);
-  for (mem::lab_number n = 1; heavy_fences_ && n <= labs_made(); ++n) {
-    lab& l = lab_at(n);
-    for (unsigned tries = 0; &l != &own && l.door.is_unclaimed() && tries != most_tries; ++tries) {
-      if (with_claimed(l, [this](lab& claimed) { hear(claimed); })) break;
-      os::let_others_run();
-    }
-  }
+  for (mem::lab_number n = 1; heavy_fences_ && n <= labs_made(); ++n)
+    if (lab& l = lab_at(n); &l != &own) with_claimed(l, [this](lab& claimed) { hear(claimed); });
 }
 
 void core::hear(lab& l) noexcept {

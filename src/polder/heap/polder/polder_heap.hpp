@@ -314,8 +314,13 @@ class polder_heap {
         continue;
       }
       if (l->door.active()) return nullptr;
-      if (l->door.come_in()) return l->turned_away_since.store(0, order::relaxed), l;
-      if (!core_.load(order::relaxed)->is_claimed_for_long(*l)) return nullptr;
+      core& c = *core_.load(order::relaxed);
+      if (l->door.come_in()) {
+        l->turned_away_since.store(0, order::relaxed);
+        c.ask_whether_watched(*l);
+        return l;
+      }
+      if (!c.is_claimed_for_long(*l)) return nullptr;
       give_way(*l);
     }
   }

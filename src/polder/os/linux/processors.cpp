@@ -16,6 +16,4 @@ unsigned processors() noexcept {
   return count != 0 ? count : 1;
 }
 
-void let_others_run() noexcept { static_cast<void>(::syscall(SYS_sched_yield)); }
-
 }  // namespace polder::os
