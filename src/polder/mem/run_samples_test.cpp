@@ -31,6 +31,10 @@ struct sampled : fresh_arena {
   void fill(chunk_number c, unsigned n, std::size_t touched) {
     for (grain g = c * grains_per_chunk + (c == 0 ? n : 0); chunk_of(g) == c; g += n) run(g, n, touched);
   }
+  // A page of each run of n grains in the first chunk.
+  void touch_each(unsigned n) {
+    for (grain g = n; g != grains_per_chunk; g += n) *it.address_of(g) = std::byte{1};
+  }
   bool say_huge_next() { return samples.say_huge_next(it); }
 };
 
@@ -60,7 +64,7 @@ TEST_F(samples_of_runs, runs_that_nobody_has_touched_yet_say_nothing_and_are_loo
   sampled s;
   s.fill(0, 4, 0);
   EXPECT_TRUE(s.say_huge_next());
-  for (grain g = 4; g != grains_per_chunk; g += 4) *s.it.address_of(g) = std::byte{1};
+  s.touch_each(4);
   EXPECT_FALSE(s.say_huge_next());
 }
 
@@ -94,7 +98,7 @@ TEST_F(samples_of_runs, a_chunk_in_which_runs_were_dense_is_not_looked_at_again)
   s.fill(0, 2, 2 * grain_size);
   ASSERT_TRUE(s.say_huge_next());
   ASSERT_EQ(os::discarded::zeroed, os::discard_now(s.it.base(), chunk_size));
-  for (grain g = 2; g != grains_per_chunk; g += 2) *s.it.address_of(g) = std::byte{1};
+  s.touch_each(2);
   EXPECT_TRUE(s.say_huge_next());
 }
 
