@@ -54,9 +54,10 @@ constexpr std::uint64_t starts_that_touch(std::uint64_t word, unsigned n) {
 bool grain_pool::is_worth_huge_pages(density d, chunk_number open) const noexcept {
   if (!huge_pages_ || arena_.no_huge_pages() || arena_.committed().is_narrow()) return false;
   if (d == density::whole) return open * chunk_size >= large_heap;
-  if (d == density::dense) return open * chunk_size >= large_heap + each_thread;
   const counts n = count();
-  return (n.taken + n.dirty) * grain_size + chunk_size >= large_heap + threads_.load(order::relaxed) * each_thread;
+  const std::size_t in_use = (n.taken + n.dirty) * grain_size;
+  if (d == density::dense) return in_use >= dense_heap;
+  return in_use + chunk_size >= large_heap + threads_.load(order::relaxed) * each_thread;
 }
 
 bool grain_pool::wants_huge_pages_next(density d) noexcept {

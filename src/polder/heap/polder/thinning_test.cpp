@@ -306,7 +306,7 @@ TEST(thinning, what_went_counts_for_nobody) {
   h.free(h.allocate(64));
   h.heap.trim(0);
   const std::size_t base = h.now().committed;
-  const blocks kept = h.keep_one(h.make(64, 2 * MiB), 1024);
+  const blocks kept = h.keep_one(h.make(64, 7 * MiB / 4), 1024);
   const std::size_t full = h.now().committed;
   const std::size_t bytes = h.heap.trim(0);
   EXPECT_EQ(full - bytes, h.now().committed);
