@@ -55,7 +55,7 @@ class core {
 
   // ---- the free of a block that the fast path did not take
   void deallocate(lab& l, void* p) noexcept;
-  void deallocate_found(lab& l, void* p, std::uint32_t w) noexcept;  // in the main arena; w: its grain's word
+  void send_due(lab& l, mem::lab_number owner) noexcept;  // after join_list said so to a block of that LAB's
   void deallocate_without_lab(void* p) noexcept;
   void emptied(lab& l, mem::span& s) noexcept;  // its last block came back
   // The block lies where the fast path takes none for handed out, or looks free. Returns if deallocate must look.
@@ -218,8 +218,6 @@ class core {
   void reopen(lab& l, mem::span& s, std::uint32_t w) noexcept;
   void free_remote(lab& l, void* p, std::uint32_t w) noexcept;
   void free_alone(lab& l, mem::grain g, std::uint32_t w, mem::block* b) noexcept;
-  void free_first(lab& l, void* p, std::uint32_t w) noexcept;
-  void send_due(lab& l, mem::lab_number owner) noexcept;
   void free_huge(const void* p) noexcept;
   void free_large(mem::chunk_number* hint, mem::grain g, const void* p) noexcept;
   [[noreturn]] void report_size(const void* p) const noexcept;

@@ -28,14 +28,12 @@ POLDER_NOINLINE void core::reopen(lab& l, mem::span& s, std::uint32_t w) noexcep
   list_partial(l, s);
 }
 
-// A free that only adds to a list calls nothing. `swept` is about what lies in the outbox: whoever empties it sweeps.
-POLDER_ALWAYS_INLINE void core::free_remote(lab& l, void* p, std::uint32_t w) noexcept {
+// `swept` is about what lies in the outbox: whoever empties it sweeps.
+void core::free_remote(lab& l, void* p, std::uint32_t w) noexcept {
   ++l.sent[mem::word::cls(w)];
-  const mem::lab_number owner = mem::word::owner(w);
-  if (!l.out.has(owner)) [[unlikely]]
-    return free_first(l, p, w);
-  if (l.out.append(owner, static_cast<mem::block*>(p), tallies[mem::word::cls(w)], l.secret)) [[unlikely]]
-    send_due(l, owner);
+  if (!l.out.has(mem::word::owner(w))) l.swept.store(0, order::relaxed);
+  l.out.add(mem::word::owner(w), static_cast<mem::block*>(p), tallies[mem::word::cls(w)], l.secret,
+            [&](const outbox::list& list) { post_list(l, list); });
 }
 
 // Without the outbox, which writes into the blocks that it holds.
@@ -44,12 +42,6 @@ void core::free_alone(lab& l, mem::grain g, std::uint32_t w, mem::block* b) noex
   ++l.sent[mem::word::cls(w)];
   ++l.posts;
   post(mem::word::owner(w), b, b, classes::block_size[mem::word::cls(w)]);
-}
-
-POLDER_NOINLINE void core::free_first(lab& l, void* p, std::uint32_t w) noexcept {
-  l.swept.store(0, order::relaxed);
-  l.out.add(mem::word::owner(w), static_cast<mem::block*>(p), tallies[mem::word::cls(w)], l.secret,
-            [&](const outbox::list& list) { post_list(l, list); });
 }
 
 POLDER_NOINLINE void core::send_due(lab& l, mem::lab_number owner) noexcept {
@@ -83,8 +75,7 @@ bool core::is_listed(const mem::span& s, const mem::block* b) const noexcept {
 POLDER_ALWAYS_INLINE void core::check_place(std::uint32_t w, const void* p) const noexcept {
   const unsigned c = mem::word::cls(w);
   if (c == 0 || c > classes::count || mem::word::owner(w) == 0) report_free(p);
-  const auto offset = std::uint32_t(address(p) & (mem::grain_size - 1));
-  if (mem::scaled(classes::multiplier[c], offset) >= classes::scaled_end[c]) report_free(p);
+  if (!is_place(c, p)) report_free(p);
 }
 
 // Returns if p may be a live block of it, as far as anything tells.
@@ -105,18 +96,6 @@ void core::deallocate(lab& l, void* p) noexcept {
     w = forget(l.number, g, w, p);
   if (options_.hardened) return confine(l, w, p);
   if (mem::word::owner(w) == l.number) return free_own(l, arena_.spans()[g], w, static_cast<mem::block*>(p));
-  free_remote(l, p, w);
-}
-
-// Another LAB's small block, which is what the fast path most often leaves: no more of it need be looked up. Its word is as
-// new as the block is, whoever brought that here.
-void core::deallocate_found(lab& l, void* p, std::uint32_t w) noexcept {
-  constexpr std::uint32_t asks_for_more = mem::word::sampled_bit | mem::word::thin_bit;
-  const bool remote = mem::word::owner(w) != l.number && (w & asks_for_more) == 0;
-  if (!remote || mem::word::cls(w) - 1 >= classes::count) return deallocate(l, p);
-  check_place(w, p);
-  if (links::fit(static_cast<const mem::block*>(p), l.secret)) [[unlikely]]
-    return deallocate(l, p);
   free_remote(l, p, w);
 }
 

@@ -34,6 +34,12 @@ inline constexpr auto tallies = [] {
   return t;
 }();
 
+// Whether a block begins at p in a span of class c.
+POLDER_ALWAYS_INLINE bool is_place(unsigned c, const void* p) noexcept {
+  const auto offset = std::uint32_t(address(p) & (mem::grain_size - 1));
+  return mem::scaled(classes::multiplier[c], offset) < classes::scaled_end[c];
+}
+
 // A class in a set of them.
 static_assert(classes::count <= 64);
 constexpr std::uint64_t class_bit(unsigned c) { return std::uint64_t{1} << (c - 1); }

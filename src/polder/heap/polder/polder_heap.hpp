@@ -23,6 +23,7 @@
 #include <polder/base/config.hpp>
 #include <polder/heap/info.hpp>
 #include <polder/heap/polder/core.hpp>
+#include <polder/heap/polder/remote_free.hpp>
 #include <polder/sync/install_once.hpp>
 
 namespace polder::heap {
@@ -412,15 +413,17 @@ class polder_heap {
     return with_lab<void*>(f);
   }
 
-  // What free was told of a block's size. suits: it is this span's, as far as can be told at once; check: does not
+  // What free was told of a block's size. suits, suits_class: it is this span's, as far as can be told at once; check: does not
   // return if it cannot be.
   struct any_size {
     bool suits(const mem::span&) const { return true; }
+    bool suits_class(unsigned) const { return true; }
     void check(const core&, const void*) const noexcept {}
   };
   struct of_size {
     std::size_t n;
     bool suits(const mem::span& s) const { return n <= s.block_size && (n > s.block_size / 2 || s.cls == 1); }
+    bool suits_class(unsigned c) const { return c <= classes::count && classes::keeps(c, n); }
     void check(const core& c, const void* p) const noexcept { c.check_size(p, n); }
   };
 
@@ -439,37 +442,51 @@ class polder_heap {
         const auto in_span = std::uint32_t(offset & (mem::grain_size - 1));
         if (mem::scaled(s.multiplier, in_span) >= s.handed || links::fit(b, l.secret)) [[unlikely]]
           return beyond(p, *this, size);
-        if (size.suits(s)) [[likely]] {
-          links::set(b, s.free, l.secret);
-          s.free = b;
-          if (--s.used == 0) [[unlikely]]
-            return emptied(s, l, *this);
-          l.door.exit();
-          return;
-        }
+        if (!size.suits(s)) [[unlikely]]
+          return deallocate_asked(p, *this, size, l);
+        links::set(b, s.free, l.secret);
+        s.free = b;
+        if (--s.used == 0) [[unlikely]]
+          return emptied(s, l, *this);
+        return l.door.exit();
       }
-      return deallocate_inside(p, *this, size);
+      return deallocate_inside(p, *this, size, l, g);
     }
     return deallocate_outside(p, *this, size);
   }
 
   // Where deallocate goes on. Their arguments stand in an order in which the fast path, which ends in a jump there, has to
-  // move nothing; and what it knew of p's place is found again, rather than kept for them in registers.
+  // move little.
+
+  // Announced at l, and not let in. Where l is open it is the thread's still: a handler that gave it away left it closed.
   template <class Size>
-  POLDER_NOINLINE static void deallocate_inside(void* p, polder_heap& self, Size size) noexcept {
-    lab& l = *here();
-    if (!l.door.active() || !l.door.is_open()) [[unlikely]]
-      return deallocate_turned_away(p, self, size);
-    core& c = *self.core_.load(order::relaxed);
-    size.check(c, p);
-    c.deallocate_found(l, p, l.words[(address(p) - address(l.base)) >> mem::grain_shift].load(order::relaxed));
+  POLDER_NOINLINE static void deallocate_inside(void* p, polder_heap& self, Size size, lab& l,
+                                                std::size_t g) noexcept {
+    if (!l.door.is_open()) [[unlikely]]
+      return deallocate_turned_away(p, self, size, l);
+    const std::uint32_t w = l.words[g].load(order::relaxed);
+    const joined j = size.suits_class(mem::word::cls(w)) ? join_list(l, p, w) : joined::none;
+    if (j == joined::list) [[likely]]
+      return l.door.exit();
+    if (j == joined::full_list) return send_due(w, self, l);
+    return deallocate_asked(p, self, size, l);
+  }
+  POLDER_NOINLINE static void send_due(std::uint32_t w, polder_heap& self, lab& l) noexcept {
+    self.core_.load(order::relaxed)->send_due(l, mem::word::owner(w));
     l.door.exit();
   }
-  // Not part of the former, which would keep registers for it each time. The LAB is claimed, or shut, or another than the one that
-  // was announced at, since a handler gave that away.
   template <class Size>
-  [[gnu::cold]] POLDER_NOINLINE static void deallocate_turned_away(void* p, polder_heap& self, Size size) noexcept {
-    here()->door.exit();
+  POLDER_NOINLINE static void deallocate_asked(void* p, polder_heap& self, Size size, lab& l) noexcept {
+    core& c = *self.core_.load(order::relaxed);
+    size.check(c, p);
+    c.deallocate(l, p);
+    l.door.exit();
+  }
+  // The LAB is claimed, or shut, or was given away by a handler after it was looked up.
+  template <class Size>
+  [[gnu::cold]] POLDER_NOINLINE static void deallocate_turned_away(void* p, polder_heap& self, Size size,
+                                                                   lab& l) noexcept {
+    l.door.exit();
     return deallocate_outside(p, self, size);
   }
   template <class Size>
