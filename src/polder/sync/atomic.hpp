@@ -12,6 +12,7 @@
 #include <polder/sync/atomic_model.hpp>
 #else
 #include <atomic>
+#include <cstdint>
 
 #include <polder/base/sanitizers.hpp>
 
@@ -121,3 +122,46 @@ class plain {
 
 }  // namespace polder
 #endif
+
+namespace polder {
+
+// For the fast paths, relaxed. Compilers load what is atomic into a register before they do anything with it; these are one
+// instruction and a jump, where the processor has such instructions.
+//   take_one   from a word that one thread and its own signal handlers alone write. True: it was 0, and is the greatest now
+//   is_below   v < word
+//   is_equal   v == word
+// No memory access is moved to before take_one, or to behind it, by the compiler.
+#if defined(__x86_64__) && !defined(POLDER_MODEL) && !POLDER_TSAN
+[[gnu::always_inline]] inline bool take_one(atomic<std::uint32_t>& word) noexcept {
+  bool was_zero;
+  asm volatile("subl $1, %0" : "+m"(word), "=@ccc"(was_zero) : : "memory");
+  return was_zero;
+}
+[[gnu::always_inline]] inline bool is_below(std::uint64_t v, const atomic<std::uint64_t>& word) noexcept {
+  bool above;
+  asm volatile("cmpq %2, %1" : "=@cca"(above) : "m"(word), "r"(v));
+  return above;
+}
+[[gnu::always_inline]] inline bool is_equal(std::uint32_t v, const atomic<std::uint32_t>& word) noexcept {
+  bool equal;
+  asm volatile("cmpl %2, %1" : "=@ccz"(equal) : "m"(word), "r"(v));
+  return equal;
+}
+#else
+[[gnu::always_inline]] inline bool take_one(atomic<std::uint32_t>& word) noexcept {
+  const std::uint32_t was = word.load(order::relaxed);
+  word.store(was - 1, order::relaxed);
+  signal_fence();
+  return was == 0;
+}
+template <class T>
+[[gnu::always_inline]] inline bool is_below(T v, const atomic<T>& word) noexcept {
+  return v < word.load(order::relaxed);
+}
+template <class T>
+[[gnu::always_inline]] inline bool is_equal(T v, const atomic<T>& word) noexcept {
+  return v == word.load(order::relaxed);
+}
+#endif
+
+}  // namespace polder

@@ -3,9 +3,9 @@
 //
 //   paper      none. The claim is the asymmetric Dekker of biased locks (Dice, Huang, Yang 2001) with membarrier(2) as
 //               the heavy side, and without waiting; leaving is Dekker's once more, against who posts to the inbox
-//   progress   enter, exit, try_*: wait-free. come_in, give_way, end_claim: one CAS or two. leave: retries only when a claim
+//   progress   announce, admits, exit, try_*: wait-free. come_in, give_way, end_claim: one CAS or two. leave: retries only when a claim
 //               began or ended in between. settle, posted: lock-free, repeat only when another thread has posted again
-//   in malloc  yes: allocates nothing, locks nothing. In a signal handler: enter and come_in only when active() is false
+//   in malloc  yes: allocates nothing, locks nothing. In a signal handler: come_in only when active() is false
 //   deviation  -
 //
 // States. An arrow is one store or successful CAS; in brackets, what the thread that made it owes or owns.
@@ -26,13 +26,13 @@
 //                       give_way, leave [take another LAB; this one is the claimer's]; inherit [it is mine: its owner has ended]
 //
 // Invariants. Private data are touched only by
-//   the owner, between an enter() or come_in() that said it is inside, and exit();
+//   the owner, between an announce() after which the gate was open, or a come_in() that said it is inside, and exit();
 //   the claimer, from a try_claim() that found the owner outside until end_claim();
 //   whoever holds it draining, or abandoned after end_claim() or try_claim() said `inherited`, or after inherit().
 // The gate is open only while it is running, and only its owner opens it.
 // And once every thread has left: every block posted has been drained exactly once.
 //
-// A thread may be interrupted by a signal handler between looking for its LAB and enter(), and the handler may give that LAB
+// A thread may be interrupted by a signal handler between looking for its LAB and announce(), and the handler may give that LAB
 // away. It enters all the same when it goes on. So a LAB that was given away stays closed, and is reserved: nobody has it as
 // long as that thread may be about to enter, which is until it has ended.
 #include <cstdint>
@@ -81,7 +81,7 @@ class gate {
   static constexpr std::uint32_t no_key = ~std::uint32_t{0};
   static constexpr std::uint32_t unnumbered = 0;  // of an owner: nobody can ask whether it has ended
 
-  // While open, enter(size) admits sizes below `limit`, enter_with(key) admits `key`. limit > 0; key != no_key. Of the LAB
+  // While open it admits sizes below `limit`, and `key`. limit > 0; key != no_key. Of the LAB
   // everything is there before this.
   void make(std::uint64_t limit, std::uint32_t key) noexcept {
     POLDER_CHECK(1, limit != 0 && key != no_key && legal(state(), lab_state::idle));
@@ -103,26 +103,27 @@ class gate {
     return true;
   }
 
-  // Before private data are touched. True: inside, go on. False: `size` is too large or the gate is closed; the slow
-  // path asks is_open(), and if it is, the owner is inside all the same. Always paired with exit().
-  [[nodiscard]] bool enter(std::uint64_t size) noexcept {
-    announce();
-    return size < limit_.load(order::relaxed);
+  // Before private data are touched. False: it was inside already, as only its signal handlers find it; nothing has changed.
+  // True: announced. Then admits() says whether to go on, and if not, the slow path asks is_open(): if it is, the owner is inside
+  // all the same. Always paired with exit().
+  [[nodiscard]] bool announce() noexcept {
+    if (!take_one(active_)) [[unlikely]] {
+      active_.store(inside, order::relaxed);
+      return false;
+    }
+    signal_fence();  // sync: claim-or-enter; see active_
+    return true;
   }
+  [[nodiscard]] bool admits(std::uint64_t size) const noexcept { return is_below(size, limit_); }
+  [[nodiscard]] bool admits_key(std::uint32_t key) const noexcept { return is_equal(key, key_); }
 
-  // The same for an operation that compares a key instead of a size, and finds it by what the gate protects.
-  template <class Key>
-  [[nodiscard]] bool enter_with(Key&& key) noexcept {
-    announce();
-    return key() == key_.load(order::relaxed);
-  }
-
-  // After an enter that returned false.
   [[nodiscard]] bool is_open() const noexcept { return limit_.load(order::relaxed) != 0; }
 
-  // As enter, and opens it if it is only shut. False: it is claimed, or the caller's no more; outside.
+  // By who is outside: announces itself, and opens the gate if it is only shut. True: inside. False: it is claimed, or the
+  // caller's no more; outside.
   [[nodiscard]] bool come_in() noexcept {
-    announce();
+    active_.store(inside, order::relaxed);
+    signal_fence();  // sync: claim-or-enter; see active_
     if (is_open()) return true;
     // The owner claims it itself: nobody else can, until it is open.
     if (step(lab_state::shut, lab_state::claimed, order::acquire)) {  // sync: gate-handover
@@ -269,6 +270,9 @@ class gate {
   }
 
  private:
+  // Of `active_`. Who finds it so takes one from it nevertheless, and must not come to 0.
+  static constexpr std::uint32_t inside = ~std::uint32_t{0};
+
   static constexpr unsigned state_bits = 3;
   static constexpr std::uint32_t most_numbered = ~std::uint32_t{0} >> state_bits;
 
@@ -307,11 +311,6 @@ class gate {
     key_.store(no_key, order::relaxed);
   }
 
-  void announce() noexcept {
-    active_.store(1, order::relaxed);
-    signal_fence();  // sync: claim-or-enter; see active_
-  }
-
   template <class Pending, class Drain>
   void recheck(Pending&& pending, Drain&& drain) noexcept {
     for (;;) {
@@ -333,24 +332,24 @@ class gate {
   atomic<std::uint64_t> limit_;
   atomic<std::uint32_t> key_;
 
-  // active_ — 1 while the owner is inside.
-  //   written by  the owner: two plain stores an operation
+  // active_ — 0 while the owner is outside; `inside`, or a little less, while it is inside.
+  //   written by  the owner: taken one from and set to 0, once each an operation
   //   read by     claimers
-  //   order       claim-or-enter, store-load on both sides: the owner stores active = 1 and then loads the limit; the
+  //   order       claim-or-enter, store-load on both sides: the owner makes active other than 0 and then loads the limit; the
   //                 claimer stores limit = 0 and then loads active. Not both may miss the other's store: membarrier
   //                 puts a full barrier into the owner's instruction stream, somewhere. If before the store of
   //                 active, the limit is loaded after the barrier and is 0; if after it, the store has become
-  //                 visible when membarrier returns, and the claimer reads 1. signal_fence keeps the compiler
+  //                 visible when membarrier returns, and the claimer reads it. signal_fence keeps the compiler
   //                 from turning the two around; on x86 and on ARM the interrupt that carries the barrier falls
   //                 between two instructions in program order, and a thread that is not on a processor has
   //                 passed a full barrier in the scheduler.
   //               The model runs it twice: with seq_cst fences on both sides, which is more than the light side
   //                 has, and with nothing on the light side and a fence on every thread at once as the heavy one.
   //               owner-out: the owner's release after its last access; the claimer's acquire of 0 comes after it.
-  //                 The 0 it reads is the last one: were a later 1 stored before the barrier, it would read that.
+  //                 The 0 it reads is the last one: were another stored before the barrier, it would read that.
   //   ABA         an owner that reads an open limit was announced before any later claim's barrier, so that claim
   //                 is refused: it does not matter how often the gate was closed and opened before. A thread that has
-  //                 given the LAB away, and is about to enter all the same, leaves a 1: who has it next clears that
+  //                 given the LAB away, and is about to enter all the same, may leave it so: who has it next clears that
   atomic<std::uint32_t> active_;
 
   // state_ — see the drawing; above it, while there is an owner, the owner's number; else that of the thread for which it is

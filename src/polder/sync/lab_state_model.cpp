@@ -76,8 +76,10 @@ struct lab {
 
   // One attempt at an operation, by who believes that the LAB is its own. False: it is claimed, or another's.
   bool attempt(operation what) {
-    bool inside = what == operation::free ? door.enter_with([] { return key; })
-                                          : door.enter(what == operation::allocate ? 1 : limit);
+    const bool announced = door.announce();
+    RL_ASSERT(announced);
+    bool inside =
+        what == operation::free ? door.admits_key(key) : door.admits(what == operation::allocate ? 1 : limit);
     inside = inside || door.is_open();  // the slow path is inside, too
     if (!inside) {
       door.exit();

@@ -42,9 +42,8 @@ struct a_gate : testing::Test {
     return [this] { return ++barriers, allowed; };
   }
   claim raid() { return door.try_claim(barrier()); }
-  bool enter_with(std::uint32_t k) {
-    return door.enter_with([k] { return k; });
-  }
+  bool enter(std::uint64_t size) { return door.announce() && door.admits(size); }
+  bool enter_with(std::uint32_t k) { return door.announce() && door.admits_key(k); }
   // A first operation.
   void open() {
     ASSERT_TRUE(door.come_in());
@@ -59,7 +58,8 @@ TEST_F(a_gate, zeroed_is_unmade_and_closed) {
   EXPECT_FALSE(fresh.try_acquire());
   EXPECT_FALSE(fresh.try_drain());
   EXPECT_FALSE(fresh.is_open());
-  EXPECT_FALSE(fresh.enter(0));
+  EXPECT_TRUE(fresh.announce());
+  EXPECT_FALSE(fresh.admits(0));
   fresh.exit();
 }
 
@@ -67,14 +67,14 @@ TEST_F(a_gate, is_closed_until_its_owner_opens_it) {
   EXPECT_FALSE(door.is_open());
   ASSERT_TRUE(door.try_acquire());
   EXPECT_EQ(s::shut, door.state());
-  EXPECT_FALSE(door.enter(0));
+  EXPECT_FALSE(enter(0));
   EXPECT_FALSE(door.is_open());
   door.exit();
   EXPECT_TRUE(door.come_in());
   EXPECT_TRUE(door.active());
   EXPECT_EQ(s::running, door.state());
   door.exit();
-  EXPECT_TRUE(door.enter(0));
+  EXPECT_TRUE(enter(0));
   door.exit();
   EXPECT_TRUE(door.come_in()) << "it is open";
   door.exit();
@@ -82,15 +82,28 @@ TEST_F(a_gate, is_closed_until_its_owner_opens_it) {
   EXPECT_FALSE(door.is_open());
 }
 
+TEST_F(a_gate, says_to_a_handler_that_its_owner_is_inside_and_leaves_it_there) {
+  ASSERT_TRUE(door.try_acquire());
+  for (const bool by_coming_in : {true, false}) {
+    ASSERT_TRUE(by_coming_in ? door.come_in() : door.announce());
+    for (int i = 0; i != 3; ++i) {
+      EXPECT_FALSE(door.announce());
+      EXPECT_TRUE(door.active());
+    }
+    door.exit();
+    EXPECT_FALSE(door.active());
+  }
+}
+
 TEST_F(a_gate, admits_sizes_below_its_limit_and_its_key) {
   ASSERT_TRUE(door.try_acquire());
   open();
   EXPECT_FALSE(door.active());
-  EXPECT_TRUE(door.enter(999));
+  EXPECT_TRUE(enter(999));
   EXPECT_TRUE(door.active());
   door.exit();
   EXPECT_FALSE(door.active());
-  EXPECT_FALSE(door.enter(1000));
+  EXPECT_FALSE(enter(1000));
   EXPECT_TRUE(door.is_open());
   door.exit();
   EXPECT_TRUE(enter_with(key));
@@ -145,7 +158,7 @@ TEST_F(a_gate, a_claim_closes_it_and_leaves_it_shut) {
   ASSERT_EQ(claim::held, raid());
   EXPECT_EQ(1, barriers);
   EXPECT_EQ(s::claimed, door.state());
-  EXPECT_FALSE(door.enter(1));
+  EXPECT_FALSE(enter(1));
   EXPECT_FALSE(door.is_open());
   door.exit();
   EXPECT_FALSE(enter_with(key));
@@ -155,12 +168,12 @@ TEST_F(a_gate, a_claim_closes_it_and_leaves_it_shut) {
   EXPECT_FALSE(door.active());
   EXPECT_TRUE(door.end_claim());
   EXPECT_EQ(s::shut, door.state());
-  EXPECT_FALSE(door.enter(1)) << "its owner opens it";
+  EXPECT_FALSE(enter(1)) << "its owner opens it";
   door.exit();
   EXPECT_EQ(claim::held, raid()) << "it need not be open";
   EXPECT_TRUE(door.end_claim());
   open();
-  EXPECT_TRUE(door.enter(1));
+  EXPECT_TRUE(enter(1));
   door.exit();
   EXPECT_TRUE(enter_with(key));
   door.exit();
@@ -216,7 +229,7 @@ TEST_F(a_gate, one_that_was_given_away_stays_closed_until_its_owner_has_ended) {
   ASSERT_EQ(claim::held, raid());
   ASSERT_FALSE(door.come_in());
   ASSERT_TRUE(door.give_way());
-  EXPECT_FALSE(door.enter(1)) << "while it is the claimer's";
+  EXPECT_FALSE(enter(1)) << "while it is the claimer's";
   door.exit();
   ASSERT_FALSE(door.end_claim());
   door.settle(pending(), drain());
@@ -226,7 +239,7 @@ TEST_F(a_gate, one_that_was_given_away_stays_closed_until_its_owner_has_ended) {
     EXPECT_FALSE(door.try_acquire());
     EXPECT_FALSE(door.try_acquire(7)) << "not even by itself";
     EXPECT_FALSE(door.try_acquire(8));
-    EXPECT_FALSE(door.enter(1));
+    EXPECT_FALSE(enter(1));
     door.exit();
     EXPECT_FALSE(door.come_in());
     EXPECT_EQ(claim::refused, raid());
@@ -237,7 +250,7 @@ TEST_F(a_gate, one_that_was_given_away_stays_closed_until_its_owner_has_ended) {
   }
   door.lift(8);
   EXPECT_FALSE(door.try_acquire(8)) << "another has ended";
-  EXPECT_FALSE(door.enter(1)) << "and now it ends";
+  EXPECT_FALSE(enter(1)) << "and now it ends";
   door.lift(7);
   EXPECT_TRUE(door.try_acquire(8));
   EXPECT_FALSE(door.active()) << "it had come too late";

@@ -117,7 +117,7 @@ TEST(a_thread, that_ends_inside_leaves_its_lab_to_nobody) {
   h.in_a_thread([&] {
     h.allocate(100);
     torn = &h.own();
-    ASSERT_TRUE(torn->door.enter(0));
+    ASSERT_TRUE(torn->door.announce());
   });
   EXPECT_EQ(lab_state::running, torn->door.state());
   EXPECT_TRUE(torn->door.active());

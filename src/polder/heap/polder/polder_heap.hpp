@@ -369,9 +369,9 @@ class polder_heap {
   template <class Served, class Missed>
   POLDER_ALWAYS_INLINE void* take(std::size_t n, Served served, Missed missed) {
     lab& l = *here();
-    if (l.door.active()) [[unlikely]]
+    if (!l.door.announce()) [[unlikely]]
       return missed(n, false);
-    if (l.door.enter(n)) [[likely]] {
+    if (l.door.admits(n)) [[likely]] {
       const std::size_t i = (n + 15) >> 4;
       mem::block* b = pop(l, *l.direct[i]);
       if (b == nullptr && l.until_sample > std::int64_t(n))
@@ -432,11 +432,10 @@ class polder_heap {
     lab& l = *here();
     // Null and everything else outside the opened arena is the slow path's.
     const std::size_t offset = address(p) - address(l.base);
-    if (offset < l.arena_bytes && !l.door.active()) [[likely]] {
+    if (offset < l.arena_bytes && l.door.announce()) [[likely]] {
       const std::size_t g = offset >> mem::grain_shift;
       // Read inside: who claims the LAB, or a handler, may mark the span full before.
-      const auto tag = [&] { return l.words[g].load(order::relaxed) & ~mem::word::below_tag; };
-      if (l.door.enter_with(tag)) [[likely]] {
+      if (l.door.admits_key(l.words[g].load(order::relaxed) & ~mem::word::below_tag)) [[likely]] {
         mem::span& s = l.spans[g];
         auto* const b = static_cast<mem::block*>(p);
         const auto in_span = std::uint32_t(offset & (mem::grain_size - 1));

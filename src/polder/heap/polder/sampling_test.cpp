@@ -198,7 +198,7 @@ TEST_F(sampling, one_that_is_inside_hears_with_its_next_operation) {
   std::thread other = s.thread([&] {
     s.free(s.allocate(64));
     others = &s.own();
-    ASSERT_TRUE(others->door.enter(0));
+    ASSERT_TRUE(others->door.announce());
     turn.arrive_and_wait();
     turn.arrive_and_wait();
     others->door.exit();
