@@ -130,11 +130,10 @@ namespace polder {
 //   take_one   from a word that one thread and its own signal handlers alone write. True: it was 0, and is the greatest now
 //   is_below   v < word
 //   is_equal   v == word
-// No memory access is moved to before take_one, or to behind it, by the compiler.
 #if defined(__x86_64__) && !defined(POLDER_MODEL) && !POLDER_TSAN
 [[gnu::always_inline]] inline bool take_one(atomic<std::uint32_t>& word) noexcept {
   bool was_zero;
-  asm volatile("subl $1, %0" : "+m"(word), "=@ccc"(was_zero) : : "memory");
+  asm volatile("subl $1, %0" : "+m"(word), "=@ccc"(was_zero));
   return was_zero;
 }
 [[gnu::always_inline]] inline bool is_below(std::uint64_t v, const atomic<std::uint64_t>& word) noexcept {
@@ -151,7 +150,6 @@ namespace polder {
 [[gnu::always_inline]] inline bool take_one(atomic<std::uint32_t>& word) noexcept {
   const std::uint32_t was = word.load(order::relaxed);
   word.store(was - 1, order::relaxed);
-  signal_fence();
   return was == 0;
 }
 template <class T>

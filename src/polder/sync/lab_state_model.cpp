@@ -72,22 +72,28 @@ struct lab {
     door.posted(pending(), drained());
   }
 
-  enum class operation { allocate, free, collect };
+  enum class operation {
+    allocate,
+    allocate_more,  // than the gate admits
+    free,
+    collect,  // as all operations that have no fast path
+  };
 
   // One attempt at an operation, by who believes that the LAB is its own. False: it is claimed, or another's.
   bool attempt(operation what) {
-    const bool announced = door.announce();
-    RL_ASSERT(announced);
-    bool inside =
-        what == operation::free ? door.admits_key(key) : door.admits(what == operation::allocate ? 1 : limit);
-    inside = inside || door.is_open();  // the slow path is inside, too
-    if (!inside) {
-      door.exit();
-      if (!door.come_in()) return false;
-    }
+    if (!(what == operation::collect ? door.come_in() : enter(what) || door.come_in())) return false;
     what == operation::collect ? drain() : touch_for_a_while();
     door.exit();
     return true;
+  }
+
+  bool enter(operation what) {
+    POLDER_MODEL_CHECK(door.announce());
+    if (what == operation::free ? door.admits_key(key) : door.admits(what == operation::allocate ? 1 : limit))
+      return true;
+    if (door.is_open()) return true;  // the slow path is inside, too
+    door.exit();
+    return false;
   }
 
   // One operation of the owner. False: the LAB has been given up.
@@ -264,7 +270,7 @@ struct two_claimers : rl::test_suite<two_claimers, 3>, one_lab<1> {
   void before() { POLDER_MODEL_CHECK(l.door.try_acquire()); }
   void thread(unsigned self) {
     if (self == 0) {
-      if (l.operate(op::free) && l.operate(op::allocate)) l.leave();
+      if (l.operate(op::free) && l.operate(op::allocate_more)) l.leave();
     } else {
       l.raid();
       l.raid();
