@@ -52,10 +52,9 @@ class grain_pool {
     whole,  // all of a run, unless samples of other runs say that little is touched; take() says so itself of two grains or more
   };
 
-  // When huge pages are asked for. For runs: in the chunk with which `large_heap` bytes of address space are open, and all later ones.
-  // For dense grains: from when `dense_heap` bytes are in use. For sparse ones: when what is in use and a chunk more come to
-  // `large_heap` and `each_thread` for each thread.
-  static constexpr std::size_t large_heap = 8 * MiB, each_thread = 4 * MiB, dense_heap = 2 * MiB;
+  // When huge pages are asked for. For runs and dense grains: in the chunk with which `large_heap` bytes of address space are open, and
+  // all later ones. For sparse ones: when what is in use and a chunk more come to `large_heap` and `each_thread` for each thread.
+  static constexpr std::size_t large_heap = 8 * MiB, each_thread = 4 * MiB;
 
   // Longest run: beyond, a mapping of its own costs little in comparison.
   static constexpr unsigned longest = 8 * grains_per_chunk;

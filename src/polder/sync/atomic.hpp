@@ -133,7 +133,7 @@ namespace polder {
 #if defined(__x86_64__) && !defined(POLDER_MODEL) && !POLDER_TSAN
 [[gnu::always_inline]] inline bool take_one(atomic<std::uint32_t>& word) noexcept {
   bool was_zero;
-  asm volatile("subl $1, %0" : "+m"(word), "=@ccc"(was_zero));
+  asm volatile("subl $1, %0" : "+m"(reinterpret_cast<std::uint32_t&>(word)), "=@ccc"(was_zero));
   return was_zero;
 }
 [[gnu::always_inline]] inline bool is_below(std::uint64_t v, const atomic<std::uint64_t>& word) noexcept {
