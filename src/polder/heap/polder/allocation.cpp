@@ -174,11 +174,15 @@ void* core::refill_at_random(lab& l, unsigned c) noexcept {
 }
 
 // Whether the next span of class c will be filled, as far as one can tell: who has some of a class has filled them; and so has who
-// has several, of whatever classes, with little in them that was never handed out.
-static bool will_fill(const lab& l, unsigned c) noexcept {
+// has several, of whatever classes, with little in them that was never handed out. While the heap is small, both must be so.
+bool core::will_fill(const lab& l, unsigned c) const noexcept {
   constexpr unsigned several = 8;
   constexpr std::uint64_t enough = mem::grain_size / 8 * 5;
-  return l.owned_of[c] > 1 || (l.owned_count >= several && l.handed_out >= l.owned_count * enough);
+  constexpr std::size_t small = 6 * MiB / mem::grain_size;
+  const bool filled_some = l.owned_of[c] > 1;
+  const bool filled_others = l.owned_count >= several && l.handed_out >= l.owned_count * enough;
+  const mem::grain_pool::counts n = grains_.count();
+  return n.taken + n.dirty < small ? filled_some && filled_others : filled_some || filled_others;
 }
 
 // A span of class c on a grain from the pool. Null: there is no memory, or there are partial spans of the class by now.

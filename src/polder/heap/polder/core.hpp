@@ -176,6 +176,7 @@ class core {
   bool extend(lab& l, mem::span& s) noexcept;
   mem::span* open_span(lab& l, unsigned c) noexcept;
   mem::span* open_early(lab& l, unsigned c) noexcept;
+  bool will_fill(const lab& l, unsigned c) const noexcept;
   mem::span* try_open(lab& l, unsigned c) noexcept;
   bool leads_nearby(const mem::span& s) const noexcept;
   void make_hot(lab& l, mem::span& s) noexcept;
