@@ -228,7 +228,6 @@ class core {
     return arena_.words()[arena_.find(address(b))].load(order::acquire);  // sync: span-made
   }
   bool is_free(std::uint32_t w, const void* p) const noexcept;
-  void check_place(std::uint32_t w, const void* p) const noexcept;
   void check_live(std::uint32_t w, const void* p) const noexcept;
   bool is_a_crowd(std::uint32_t threads) noexcept;
   bool waits_for_a_processor(const lab& o) noexcept;

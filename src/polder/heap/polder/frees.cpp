@@ -44,7 +44,7 @@ void core::free_alone(lab& l, mem::grain g, std::uint32_t w, mem::block* b) noex
   post(mem::word::owner(w), b, b, classes::block_size[mem::word::cls(w)]);
 }
 
-POLDER_NOINLINE void core::send_due(lab& l, mem::lab_number owner) noexcept {
+void core::send_due(lab& l, mem::lab_number owner) noexcept {
   l.out.send_due(owner, [&](const outbox::list& list) { post_list(l, list); });
 }
 
@@ -71,16 +71,10 @@ bool core::is_listed(const mem::span& s, const mem::block* b) const noexcept {
   return some_wait(mem::word::cls(w)) && (next == nullptr || is_one());
 }
 
-// Returns if a block of the span that word w describes begins at p.
-POLDER_ALWAYS_INLINE void core::check_place(std::uint32_t w, const void* p) const noexcept {
-  const unsigned c = mem::word::cls(w);
-  if (c == 0 || c > classes::count || mem::word::owner(w) == 0) report_free(p);
-  if (!is_place(c, p)) report_free(p);
-}
-
-// Returns if p may be a live block of it, as far as anything tells.
+// Returns if p may be a live block of the span that word w describes, as far as anything tells.
 void core::check_live(std::uint32_t w, const void* p) const noexcept {
-  check_place(w, p);
+  const unsigned c = mem::word::cls(w);
+  if (c == 0 || c > classes::count || mem::word::owner(w) == 0 || !is_place(c, p)) report_free(p);
   if (links::fit(static_cast<const mem::block*>(p), secret_) && is_free(w, p)) report_free(p);
   if (mem::word::is_thin(w) && is_returned(p)) report_free(p);
 }

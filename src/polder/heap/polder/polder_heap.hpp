@@ -102,10 +102,8 @@ class polder_heap {
     if (offset < l.arena_bytes && n <= lab::direct_limit) [[likely]] {
       const std::uint32_t w = l.words[offset >> mem::grain_shift].load(order::relaxed);
       const unsigned c = mem::word::cls(w);
-      const auto in_span = std::uint32_t(offset & (mem::grain_size - 1));
-      if (c - 1 < classes::count && in_span < classes::usable_bytes[c] && !mem::word::is_thin(w) &&
-          mem::divides(classes::multiplier[c], in_span) && !links::fit(static_cast<const mem::block*>(p), l.secret))
-          [[likely]] {
+      if (c - 1 < classes::count && is_place(c, p) && !mem::word::is_thin(w) &&
+          !links::fit(static_cast<const mem::block*>(p), l.secret)) [[likely]] {
         if (classes::keeps(c, n)) return p;
         const std::size_t had = classes::block_size[c];
         void* const q =
@@ -506,12 +504,8 @@ class polder_heap {
   // Of a block that lies at or beyond where the span's blocks are all handed out, or is free.
   template <class Size>
   [[gnu::cold]] POLDER_NOINLINE static void beyond(void* p, polder_heap& self, Size size) noexcept {
-    lab& l = *here();
-    core& c = *self.core_.load(order::relaxed);
-    c.check_beyond(p);
-    size.check(c, p);
-    c.deallocate(l, p);
-    l.door.exit();
+    self.core_.load(order::relaxed)->check_beyond(p);
+    deallocate_asked(p, self, size, *here());
   }
 
   // core_ — the heap, once it is made.
