@@ -2,16 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cinttypes>
-#include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <random>
-#include <string>
 #include <vector>
 
 #include <polder/base/sanitizers.hpp>
 #include <polder/heap/polder/served_test.hpp>
+#include <polder/os/asks_for_huge_pages_test.hpp>
 #include <polder/os/lacks_test.hpp>
 
 namespace polder::heap {
@@ -214,31 +211,18 @@ TEST(limits, above_the_target_nothing_spare_is_kept_and_allocation_goes_on) {
   EXPECT_EQ(2, h.called);
 }
 
-// Whether the system is asked for huge pages where p lies.
-bool asks_for_huge_pages(const void* p) {
-  std::ifstream maps("/proc/self/smaps");
-  bool here = false;
-  for (std::string line; std::getline(maps, line);) {
-    std::uintptr_t from = 0, to = 0;
-    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " ", &from, &to) == 2)
-      here = from <= address(p) && address(p) < to;
-    if (here && line.starts_with("VmFlags:")) return line.find(" hg") != std::string::npos;
-  }
-  return false;
-}
-
 // Else the kernel would put together again what has just gone back, as far as it was part of a huge page.
 TEST(limits, what_goes_back_at_once_stays_there_beside_what_is_in_use) {
   limited h(limited::with(0));
   blocks all;
   ASSERT_TRUE(h.fill(all, 250'000, 100));
-  if (!asks_for_huge_pages(all.back())) GTEST_SKIP() << "no huge pages here";
+  if (!os::asks_for_huge_pages(all.back())) GTEST_SKIP() << "no huge pages here";
   h.heap.set_target(MiB);
   void* const last = all.back();
   all.pop_back();
-  EXPECT_TRUE(asks_for_huge_pages(last));
+  EXPECT_TRUE(os::asks_for_huge_pages(last));
   h.free(last);
-  EXPECT_FALSE(asks_for_huge_pages(last));
+  EXPECT_FALSE(os::asks_for_huge_pages(last));
   h.free_all(all);
 }
 

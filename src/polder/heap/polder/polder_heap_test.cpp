@@ -16,6 +16,7 @@
 
 #include <polder/heap/polder/served_test.hpp>
 #include <polder/os/answered_test.hpp>
+#include <polder/os/asks_for_huge_pages_test.hpp>
 #include <polder/os/forked_test.hpp>
 #include <polder/os/lacks_test.hpp>
 #include <polder/os/pages.hpp>
@@ -24,6 +25,7 @@ namespace polder::heap {
 namespace {
 
 using blocks = std::vector<void*>;
+using os::asks_for_huge_pages;
 
 void expect_ordered(const statistics& s) {
   EXPECT_LE(s.allocated, s.active);
@@ -655,16 +657,13 @@ TEST(options_of_the_heap, no_decay_returns_memory_in_the_free) {
   EXPECT_TRUE(is_zero(again, MiB));
 }
 
-// Whether what lies in a huge page is all there from its first touch on.
-bool kernel_gives_huge_pages() {
-  constexpr std::size_t huge_page = 2 * MiB;
-  auto* const all = static_cast<std::byte*>(os::map(2 * huge_page));
-  auto* const p = at_address(align_up(address(all), huge_page));
-  os::advise_huge_pages(p, huge_page, true);
-  *p = std::byte{1};
-  const bool gives = resident(p + huge_page / 2);
-  os::unmap(all, 2 * huge_page);
-  return gives;
+bool kernel_has_huge_pages() {
+  constexpr std::size_t some = 64 * KiB;
+  void* const p = os::map(some);
+  os::advise_huge_pages(p, some, true);
+  const bool has = asks_for_huge_pages(p);
+  os::unmap(p, some);
+  return has;
 }
 
 // Small pages are touched one by one, and of so many threads a heap of 24 MiB is not large.
@@ -676,7 +675,7 @@ struct with_huge_pages_for_some : served {
   }();
   with_huge_pages_for_some() : served(asked) {}
 
-  bool possible() { return heap.read_modes().huge_pages == huge_page_mode::large && kernel_gives_huge_pages(); }
+  bool possible() { return heap.read_modes().huge_pages == huge_page_mode::large && kernel_has_huge_pages(); }
 
   // In the last of some threads that all have a block.
   void among(int others, const std::function<void()>& f) {
@@ -690,14 +689,6 @@ struct with_huge_pages_for_some : served {
     return p;
   }
   const std::byte* filled(std::size_t n) { return static_cast<std::byte*>(std::memset(allocate(n), 1, n)); }
-  // Whether more of a large block was there with its first page.
-  bool comes_in_huge_pages(std::size_t n) {
-    return resident(at_address(align_down(address(touched(n) + 30'000), os::page_size())));
-  }
-  // Whether the end of its span was there with its first block, or what was touched before.
-  static bool is_in_huge_page(const std::byte* p) {
-    return resident(at_address(align_down(address(p), mem::grain_size)) + mem::grain_size - os::page_size());
-  }
 };
 
 TEST(options_of_the_heap, huge_pages_are_for_who_has_filled_spans_of_the_class) {
@@ -710,10 +701,10 @@ TEST(options_of_the_heap, huge_pages_are_for_who_has_filled_spans_of_the_class) 
     for (int spans = 0; spans != 16; ++spans) {
       const mem::grain before = h.grain_of(last);
       while (h.grain_of(last) == before) last = h.touched(240);
-      any |= h.is_in_huge_page(last);
+      any |= asks_for_huge_pages(last);
     }
     EXPECT_TRUE(any);
-    h.in_a_thread([&] { EXPECT_FALSE(h.is_in_huge_page(h.touched(240))); });
+    h.in_a_thread([&] { EXPECT_FALSE(asks_for_huge_pages(h.touched(240))); });
   });
 }
 
@@ -726,7 +717,7 @@ TEST(options_of_the_heap, huge_pages_are_for_who_has_filled_spans_of_other_class
     unsigned in_huge_pages = 0;
     for (unsigned c = first; c != first + many; ++c) {
       const std::size_t size = classes::block_size[c];
-      const bool is_in_one = h.is_in_huge_page(h.touched(size));
+      const bool is_in_one = asks_for_huge_pages(h.touched(size));
       EXPECT_FALSE(is_in_one && c < first + 4);
       in_huge_pages += is_in_one;
       for (std::size_t had = 2 * size; had <= classes::usable_bytes[c]; had += size) h.touched(size);
@@ -735,7 +726,7 @@ TEST(options_of_the_heap, huge_pages_are_for_who_has_filled_spans_of_other_class
     // Among spans of which a block or two were handed out the next one is none that will be filled.
     h.in_a_thread([&] {
       for (unsigned c = first; c != first + many; ++c)
-        EXPECT_FALSE(h.is_in_huge_page(h.touched(classes::block_size[c])));
+        EXPECT_FALSE(asks_for_huge_pages(h.touched(classes::block_size[c])));
     });
   });
 }
@@ -745,7 +736,7 @@ TEST(options_of_the_heap, huge_pages_are_for_large_blocks_of_a_single_grain) {
   if (!h.possible()) GTEST_SKIP() << "no huge pages here";
   h.among(10, [&] {
     for (int i = 0; i != 20; ++i) h.filled(MiB);
-    for (const std::size_t n : {33'000, 50'000, 60'000}) EXPECT_TRUE(h.is_in_huge_page(h.touched(n))) << n;
+    for (const std::size_t n : {33'000, 50'000, 60'000}) EXPECT_TRUE(asks_for_huge_pages(h.touched(n))) << n;
   });
 }
 
@@ -756,11 +747,11 @@ TEST(options_of_the_heap, large_blocks_of_which_little_is_touched_lie_in_small_p
     if (!h.possible()) GTEST_SKIP() << "no huge pages here";
     if (const char* why = os::lacks_page_map()) GTEST_SKIP() << why;
     for (std::size_t had = 0; had < 100 * MiB; had += size) h.touched(size);
-    EXPECT_FALSE(h.comes_in_huge_pages(size)) << size;
+    EXPECT_FALSE(asks_for_huge_pages(h.touched(size))) << size;
     bool any = false;
     for (std::size_t had = 0; had < 200 * MiB && !any; had += 11 * size) {
       for (int i = 0; i != 10; ++i) h.filled(size);
-      any = h.comes_in_huge_pages(size);
+      any = asks_for_huge_pages(h.touched(size));
     }
     EXPECT_TRUE(any) << size;
   }
