@@ -37,6 +37,14 @@ bool for_each_part(grain first, unsigned n, F f) {
   return true;
 }
 
+// All grains of those huge pages that have one of these.
+constexpr std::uint64_t whole_huge_pages(std::uint64_t grains) {
+  constexpr unsigned half = grains_per_chunk / 2;
+  static_assert(half * grain_size == 2 * MiB);
+  return ((grains & ones(0, half)) != 0 ? ones(0, half) : 0) |
+         ((grains & ones(half, half)) != 0 ? ones(half, half) : 0);
+}
+
 }  // namespace
 
 // Bit i of the result: some bit of `word` in i … i+n-1 is set.
@@ -78,6 +86,10 @@ unsigned grain_pool::take_in(chunk_number c, unsigned n, want w) noexcept {
     std::uint64_t starts = starts_of_runs(usable, n);
     if (w == want::dirty_in_part) starts &= starts_that_touch(dirty, n);
     if (starts == 0) return run_bitmap::none;
+    if (k.kind.load(order::relaxed) == page_kind::huge) {
+      const std::uint64_t begun = starts & whole_huge_pages(~open | k.dirty.load(order::relaxed));
+      if (begun != 0) starts = begun;
+    }
     // Holes that fit exactly first; otherwise single grains from below and runs from above, so that spans, which live
     // long and scattered, do not cut up the room for runs.
     const std::uint64_t exact = starts & ~(usable << 1) & ~starts_of_runs(usable, n + 1);

@@ -458,6 +458,7 @@ struct with_huge_pages : pooled {
       if (g == 0 || huge(g)) return g;
     }
   }
+  grain take_dense() { return take(1, grain_pool::density::dense).first; }
   page_kind kind(grain g) const { return it.chunk(chunk_of(g)).kind.load(order::relaxed); }
 };
 
@@ -493,6 +494,24 @@ TEST(grain_pool, single_grains_that_will_be_dense_lie_in_huge_pages_however_many
   while (!p.huge(dense())) ASSERT_LT(++before * grain_size, GiB);
   EXPECT_EQ(before * grain_size, grain_pool::large_heap - chunk_size);
   for (int i = 0; i != 300; ++i) EXPECT_TRUE(p.huge(dense())) << i;
+}
+
+// Each huge page that is begun brings in all of itself.
+TEST(grain_pool, a_huge_page_is_filled_before_the_next_is_begun) {
+  if (!kernel_has_huge_pages()) GTEST_SKIP() << "no huge pages here";
+  with_huge_pages p(64);
+  const grain run = p.first_run_in_huge_pages(4);  // from above
+  ASSERT_NE(0u, run);
+  const auto page_of = [](grain g) { return g * grain_size / (2 * MiB); };
+  for (int i = 0; i != 16; ++i) {
+    EXPECT_EQ(page_of(run), page_of(p.take_dense())) << i;
+    if (i % 5 == 4) {
+      EXPECT_EQ(page_of(run), page_of(p.take(4).first)) << i;
+    }
+  }
+  const grain next = p.take_dense();
+  EXPECT_NE(page_of(run), page_of(next));
+  EXPECT_EQ(page_of(next), page_of(p.take(4).first));
 }
 
 // Each kind searches its own chunks, and what it leaves out is not lost to the other.
