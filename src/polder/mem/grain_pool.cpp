@@ -61,7 +61,9 @@ constexpr std::uint64_t starts_that_touch(std::uint64_t word, unsigned n) {
 // where they are many for each thread. What one of them leaves empty must be little of the heap.
 bool grain_pool::is_worth_huge_pages(density d, chunk_number open) const noexcept {
   if (!huge_pages_ || arena_.no_huge_pages() || arena_.committed().is_narrow()) return false;
-  if (d != density::sparse) return open * chunk_size >= large_heap;
+  const bool is_large = open * chunk_size >= large_heap;
+  if (d == density::whole) return is_large;
+  if (d == density::dense) return is_large || !room_is_scarce_;
   const counts n = count();
   return (n.taken + n.dirty) * grain_size + chunk_size >= large_heap + threads_.load(order::relaxed) * each_thread;
 }

@@ -40,7 +40,8 @@ class grain_pool {
   };
 
   // huge_pages: ask for them where memory will be dense.
-  explicit grain_pool(arena& a, bool huge_pages = false) noexcept : arena_(a), huge_pages_(huge_pages) {}
+  explicit grain_pool(arena& a, bool huge_pages = false) noexcept
+      : arena_(a), huge_pages_(huge_pages), room_is_scarce_(os::data_limit() != SIZE_MAX) {}
 
   // So many threads may take single grains, each for spans of every class, of which some stay nearly empty.
   void expect(std::uint32_t threads) noexcept { threads_.store(threads, order::relaxed); }
@@ -52,8 +53,9 @@ class grain_pool {
     whole,  // all of a run, unless samples of other runs say that little is touched; take() says so itself of two grains or more
   };
 
-  // When huge pages are asked for. For runs and dense grains: in the chunk with which `large_heap` bytes of address space are open, and
-  // all later ones. For sparse ones: when what is in use and a chunk more come to `large_heap` and `each_thread` for each thread.
+  // When huge pages are asked for. For dense grains: at once, in a chunk that is opened for them though others have room; where the
+  // system bounds what may be mapped, only as for runs. For runs: in the chunk with which `large_heap` bytes of address space are open,
+  // and all later ones. For sparse grains: when what is in use and a chunk more come to `large_heap` and `each_thread` for each thread.
   static constexpr std::size_t large_heap = 8 * MiB, each_thread = 4 * MiB;
 
   // Longest run: beyond, a mapping of its own costs little in comparison.
@@ -149,6 +151,7 @@ class grain_pool {
 
   arena& arena_;
   bool huge_pages_;
+  bool room_is_scarce_;
   atomic<std::uint32_t> threads_{};  // a figure to decide by
   run_samples samples_;
   // lowest_[s][k] — no chunk of site s below it has a run of 2^k free grains, as far as is known; none of any site, where

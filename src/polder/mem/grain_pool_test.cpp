@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -489,11 +490,23 @@ TEST(grain_pool, single_grains_that_will_be_dense_lie_in_huge_pages_however_many
   if (!kernel_has_huge_pages()) GTEST_SKIP() << "no huge pages here";
   with_huge_pages p(64);
   p.pool.expect(1000);
-  const auto dense = [&] { return p.take(1, grain_pool::density::dense).first; };
-  std::size_t before = 1;  // grain 0 is nobody's
-  while (!p.huge(dense())) ASSERT_LT(++before * grain_size, GiB);
-  EXPECT_EQ(before * grain_size, grain_pool::large_heap - chunk_size);
-  for (int i = 0; i != 300; ++i) EXPECT_TRUE(p.huge(dense())) << i;
+  EXPECT_FALSE(p.huge(p.take(1).first));
+  for (int i = 0; i != 300; ++i) EXPECT_TRUE(p.huge(p.take_dense())) << i;
+  EXPECT_FALSE(p.huge(p.take(1).first));
+}
+
+// The first chunk is used up first: what is mapped beside it would be missed elsewhere.
+TEST(grain_pool, where_data_are_limited_dense_ones_open_no_second_chunk_before_the_first_is_full) {
+  if (!kernel_has_huge_pages()) GTEST_SKIP() << "no huge pages here";
+  EXPECT_EQ(os::fine, os::forked([] {
+              const rlimit far_away{rlim_t{1} << 50, rlim_t{1} << 50};
+              if (::setrlimit(RLIMIT_DATA, &far_away) != 0) return 1;
+              with_huge_pages p(64);
+              if (p.huge(p.take(1).first)) return 2;
+              for (int i = 0; i != 62; ++i)
+                if (const grain g = p.take_dense(); p.huge(g) || chunk_of(g) != 0) return 3;
+              return p.huge(p.take_dense()) ? 0 : 4;
+            }));
 }
 
 // Each huge page that is begun brings in all of itself.

@@ -174,15 +174,16 @@ void* core::refill_at_random(lab& l, unsigned c) noexcept {
 }
 
 // Whether the next span of class c will be filled, as far as one can tell: who has some of a class has filled them; and so has who
-// has several, of whatever classes, with little in them that was never handed out. While the heap is small, both must be so.
+// has several, of whatever classes, with little in them that was never handed out. But a huge page is much for a heap in which less
+// than `little` was ever handed out, if the other LABs' spans are as full as this one's.
 bool core::will_fill(const lab& l, unsigned c) const noexcept {
   constexpr unsigned several = 8;
   constexpr std::uint64_t enough = mem::grain_size / 8 * 5;
-  constexpr std::size_t small = 6 * MiB / mem::grain_size;
+  constexpr std::uint64_t little = 9 * MiB / 4;
   const bool filled_some = l.owned_of[c] > 1;
   const bool filled_others = l.owned_count >= several && l.handed_out >= l.owned_count * enough;
   const mem::grain_pool::counts n = grains_.count();
-  return n.taken + n.dirty < small ? filled_some && filled_others : filled_some || filled_others;
+  return (filled_some || filled_others) && (n.taken + n.dirty) * l.handed_out >= l.owned_count * little;
 }
 
 // A span of class c on a grain from the pool. Null: there is no memory, or there are partial spans of the class by now.
