@@ -3,6 +3,7 @@
 //   small_heaps BYTES LARGEST THREADS    so much in blocks of 16 bytes to LARGEST, of all threads together, and all alive:
 //                                        says how much is resident then, in KiB
 #include <pthread.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -20,7 +21,7 @@ namespace {
 constexpr int most_threads = 8;
 constexpr double bound = 1.5;
 std::size_t bytes_each, largest;
-pthread_barrier_t all_are_there, all_was_seen;
+pthread_barrier_t all_are_there;
 
 void* build(void* number) {
   probe::random r(reinterpret_cast<std::uintptr_t>(number));
@@ -32,13 +33,11 @@ void* build(void* number) {
     had += n;
   }
   ::pthread_barrier_wait(&all_are_there);
-  ::pthread_barrier_wait(&all_was_seen);
-  return nullptr;
+  for (;;) ::pause();
 }
 
 [[noreturn]] void show_resident(std::size_t threads) {
   ::pthread_barrier_init(&all_are_there, nullptr, unsigned(threads) + 1);
-  ::pthread_barrier_init(&all_was_seen, nullptr, unsigned(threads) + 1);
   for (std::size_t i = 0; i != threads; ++i) {
     pthread_t t;
     probe::expect(::pthread_create(&t, nullptr, build, reinterpret_cast<void*>(i)) == 0, "no thread");

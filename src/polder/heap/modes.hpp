@@ -16,7 +16,7 @@ enum class huge_page_mode : std::uint8_t {
   off,      // asked for nowhere
   system,   // left to the system
   on,       // asked for everywhere
-  large,    // asked for where the heap is large and dense
+  large,    // asked for where memory will be filled
   refused,  // asked for, and the kernel has none
 };
 

@@ -15,7 +15,7 @@ enum class release_policy : std::uint8_t {
   dontneed,
   free
 };  // MADV_DONTNEED shows in RSS at once; MADV_FREE is cheaper
-// Transparent huge pages for the arena: refused, left to the system, asked for, asked for where a heap is large and dense.
+// Transparent huge pages for the arena: refused, left to the system, asked for, asked for where memory will be filled.
 enum class thp_policy : std::uint8_t { off, madvise, on, large };
 enum class stats_format : std::uint8_t { off, text, json, prometheus };  // of the statistics at exit
 enum class numa_policy : std::uint8_t { off, on };                       // a thread's blocks lie on its node

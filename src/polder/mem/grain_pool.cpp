@@ -37,15 +37,13 @@ bool for_each_part(grain first, unsigned n, F f) {
   return true;
 }
 
-// All grains of those huge pages that have one of these.
-constexpr std::uint64_t whole_huge_pages(std::uint64_t grains) {
-  constexpr unsigned half = grains_per_chunk / 2;
-  static_assert(half * grain_size == 2 * MiB);
-  return ((grains & ones(0, half)) != 0 ? ones(0, half) : 0) |
-         ((grains & ones(half, half)) != 0 ? ones(half, half) : 0);
-}
-
 }  // namespace
+
+// The halves of a chunk, a huge page each, that hold some of `grains`.
+constexpr std::uint64_t halves_with(std::uint64_t grains) {
+  constexpr std::uint64_t lower = ones(0, grains_per_chunk / 2);
+  return ((grains & lower) != 0 ? lower : 0) | ((grains & ~lower) != 0 ? ~lower : 0);
+}
 
 // Bit i of the result: some bit of `word` in i … i+n-1 is set.
 constexpr std::uint64_t starts_that_touch(std::uint64_t word, unsigned n) {
@@ -61,9 +59,8 @@ constexpr std::uint64_t starts_that_touch(std::uint64_t word, unsigned n) {
 // where they are many for each thread. What one of them leaves empty must be little of the heap.
 bool grain_pool::is_worth_huge_pages(density d, chunk_number open) const noexcept {
   if (!huge_pages_ || arena_.no_huge_pages() || arena_.committed().is_narrow()) return false;
-  const bool is_large = open * chunk_size >= large_heap;
-  if (d == density::whole) return is_large;
-  if (d == density::dense) return is_large || !room_is_scarce_;
+  if (d != density::sparse)
+    return open * chunk_size >= large_heap || (d == density::dense && os::data_limit() == SIZE_MAX);
   const counts n = count();
   return (n.taken + n.dirty) * grain_size + chunk_size >= large_heap + threads_.load(order::relaxed) * each_thread;
 }
@@ -89,7 +86,7 @@ unsigned grain_pool::take_in(chunk_number c, unsigned n, want w) noexcept {
     if (w == want::dirty_in_part) starts &= starts_that_touch(dirty, n);
     if (starts == 0) return run_bitmap::none;
     if (k.kind.load(order::relaxed) == page_kind::huge) {
-      const std::uint64_t begun = starts & whole_huge_pages(~open | k.dirty.load(order::relaxed));
+      const std::uint64_t begun = starts & halves_with(~open | k.dirty.load(order::relaxed));
       if (begun != 0) starts = begun;
     }
     // Holes that fit exactly first; otherwise single grains from below and runs from above, so that spans, which live
@@ -402,12 +399,6 @@ os::discarded grain_pool::discard(std::byte* p, std::size_t bytes, bool lazily, 
   *mark = ~std::uint64_t{0};
   const os::discarded how = lazily ? os::discard_lazily(p, bytes) : os::discard_now(p, bytes);
   return how == os::discarded::zeroed && *mark != 0 ? os::discarded::refused : how;
-}
-
-// The halves of a chunk, a huge page each, that hold some of `grains`.
-constexpr std::uint64_t halves_with(std::uint64_t grains) {
-  constexpr std::uint64_t lower = ones(0, grains_per_chunk / 2);
-  return ((grains & lower) != 0 ? lower : 0) | ((grains & ~lower) != 0 ? ~lower : 0);
 }
 
 // Part of a huge page goes: the kernel must not make it whole again behind our back.

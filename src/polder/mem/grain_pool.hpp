@@ -40,8 +40,7 @@ class grain_pool {
   };
 
   // huge_pages: ask for them where memory will be dense.
-  explicit grain_pool(arena& a, bool huge_pages = false) noexcept
-      : arena_(a), huge_pages_(huge_pages), room_is_scarce_(os::data_limit() != SIZE_MAX) {}
+  explicit grain_pool(arena& a, bool huge_pages = false) noexcept : arena_(a), huge_pages_(huge_pages) {}
 
   // So many threads may take single grains, each for spans of every class, of which some stay nearly empty.
   void expect(std::uint32_t threads) noexcept { threads_.store(threads, order::relaxed); }
@@ -151,7 +150,6 @@ class grain_pool {
 
   arena& arena_;
   bool huge_pages_;
-  bool room_is_scarce_;
   atomic<std::uint32_t> threads_{};  // a figure to decide by
   run_samples samples_;
   // lowest_[s][k] — no chunk of site s below it has a run of 2^k free grains, as far as is known; none of any site, where

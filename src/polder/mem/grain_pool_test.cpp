@@ -463,15 +463,8 @@ struct with_huge_pages : pooled {
   page_kind kind(grain g) const { return it.chunk(chunk_of(g)).kind.load(order::relaxed); }
 };
 
-bool kernel_has_huge_pages() {
-  void* const p = os::map(chunk_size);
-  const bool has = os::advise_huge_pages(p, chunk_size, true);
-  os::unmap(p, chunk_size);
-  return has;
-}
-
 TEST(grain_pool, runs_beyond_the_first_chunk_of_a_heap_lie_in_huge_pages_and_single_grains_do_not) {
-  if (!kernel_has_huge_pages()) GTEST_SKIP() << "no huge pages here";
+  if (const char* why = os::lacks_huge_pages()) GTEST_SKIP() << why;
   with_huge_pages p(64);
   p.pool.expect(10);
   EXPECT_FALSE(p.huge(p.take(60).first));
@@ -487,7 +480,7 @@ TEST(grain_pool, runs_beyond_the_first_chunk_of_a_heap_lie_in_huge_pages_and_sin
 }
 
 TEST(grain_pool, single_grains_that_will_be_dense_lie_in_huge_pages_however_many_threads_there_are) {
-  if (!kernel_has_huge_pages()) GTEST_SKIP() << "no huge pages here";
+  if (const char* why = os::lacks_huge_pages()) GTEST_SKIP() << why;
   with_huge_pages p(64);
   p.pool.expect(1000);
   EXPECT_FALSE(p.huge(p.take(1).first));
@@ -497,7 +490,7 @@ TEST(grain_pool, single_grains_that_will_be_dense_lie_in_huge_pages_however_many
 
 // The first chunk is used up first: what is mapped beside it would be missed elsewhere.
 TEST(grain_pool, where_data_are_limited_dense_ones_open_no_second_chunk_before_the_first_is_full) {
-  if (!kernel_has_huge_pages()) GTEST_SKIP() << "no huge pages here";
+  if (const char* why = os::lacks_huge_pages()) GTEST_SKIP() << why;
   EXPECT_EQ(os::fine, os::forked([] {
               const rlimit far_away{rlim_t{1} << 50, rlim_t{1} << 50};
               if (::setrlimit(RLIMIT_DATA, &far_away) != 0) return 1;
@@ -511,7 +504,7 @@ TEST(grain_pool, where_data_are_limited_dense_ones_open_no_second_chunk_before_t
 
 // Each huge page that is begun brings in all of itself.
 TEST(grain_pool, a_huge_page_is_filled_before_the_next_is_begun) {
-  if (!kernel_has_huge_pages()) GTEST_SKIP() << "no huge pages here";
+  if (const char* why = os::lacks_huge_pages()) GTEST_SKIP() << why;
   with_huge_pages p(64);
   const grain run = p.first_run_in_huge_pages(4);  // from above
   ASSERT_NE(0u, run);
@@ -529,7 +522,7 @@ TEST(grain_pool, a_huge_page_is_filled_before_the_next_is_begun) {
 
 // Each kind searches its own chunks, and what it leaves out is not lost to the other.
 TEST(grain_pool, dense_and_sparse_grains_in_turn_open_no_more_than_they_fill) {
-  if (!kernel_has_huge_pages()) GTEST_SKIP() << "no huge pages here";
+  if (const char* why = os::lacks_huge_pages()) GTEST_SKIP() << why;
   with_huge_pages p(64);
   p.pool.expect(1000);
   constexpr unsigned each = 600;
@@ -550,7 +543,7 @@ TEST(grain_pool, under_a_cap_none_lie_in_huge_pages) {
 }
 
 TEST(grain_pool, single_grains_of_a_heap_that_is_large_for_its_threads_lie_in_huge_pages) {
-  if (!kernel_has_huge_pages()) GTEST_SKIP() << "no huge pages here";
+  if (const char* why = os::lacks_huge_pages()) GTEST_SKIP() << why;
   for (const unsigned threads : {1u, 20u}) {
     with_huge_pages p(64);
     p.pool.expect(threads);

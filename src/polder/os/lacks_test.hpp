@@ -48,6 +48,15 @@ inline const char* lacks_advice() {
   return there ? nullptr : "the kernel hears no advice here";
 }
 
+inline const char* lacks_huge_pages() {
+  static const bool there = [] {
+    void* const p = map(page_size());
+    const bool wanted = advise_huge_pages(p, page_size(), true);
+    return unmap(p, page_size()), wanted;
+  }();
+  return there ? nullptr : "no huge pages here";
+}
+
 // An emulator may hand over the page map of its own addresses.
 inline const char* lacks_page_map() {
   static const bool there = [] {

@@ -182,8 +182,9 @@ bool core::will_fill(const lab& l, unsigned c) const noexcept {
   constexpr std::uint64_t little = 9 * MiB / 4;
   const bool filled_some = l.owned_of[c] > 1;
   const bool filled_others = l.owned_count >= several && l.handed_out >= l.owned_count * enough;
+  if (!filled_some && !filled_others) return false;
   const mem::grain_pool::counts n = grains_.count();
-  return (filled_some || filled_others) && (n.taken + n.dirty) * l.handed_out >= l.owned_count * little;
+  return (n.taken + n.dirty) * l.handed_out >= l.owned_count * little;
 }
 
 // A span of class c on a grain from the pool. Null: there is no memory, or there are partial spans of the class by now.

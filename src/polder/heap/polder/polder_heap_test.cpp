@@ -657,15 +657,6 @@ TEST(options_of_the_heap, no_decay_returns_memory_in_the_free) {
   EXPECT_TRUE(is_zero(again, MiB));
 }
 
-bool kernel_has_huge_pages() {
-  constexpr std::size_t some = 64 * KiB;
-  void* const p = os::map(some);
-  os::advise_huge_pages(p, some, true);
-  const bool has = asks_for_huge_pages(p);
-  os::unmap(p, some);
-  return has;
-}
-
 // Small pages are touched one by one, and of so many threads a heap of 24 MiB is not large.
 struct with_huge_pages_for_some : served {
   static constexpr options asked = [] {
@@ -675,7 +666,9 @@ struct with_huge_pages_for_some : served {
   }();
   with_huge_pages_for_some() : served(asked) {}
 
-  bool possible() { return heap.read_modes().huge_pages == huge_page_mode::large && kernel_has_huge_pages(); }
+  bool possible() {
+    return heap.read_modes().huge_pages == huge_page_mode::large && !os::lacks_advice() && !os::lacks_huge_pages();
+  }
 
   // In the last of some threads that all have a block.
   void among(int others, const std::function<void()>& f) {
