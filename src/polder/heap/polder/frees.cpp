@@ -15,9 +15,7 @@ constexpr unsigned inbox_patience = 18, patience_in_a_crowd = 20;
 POLDER_ALWAYS_INLINE void core::free_own(lab& l, mem::span& s, std::uint32_t w, mem::block* b) noexcept {
   if (mem::word::is_full(w)) [[unlikely]]
     reopen(l, s, w);
-  links::set(b, s.free, l.secret);
-  s.free = b;
-  if (--s.used == 0) [[unlikely]]
+  if (put_first(s, b, l.secret)) [[unlikely]]
     emptied(l, s);
 }
 

@@ -57,6 +57,19 @@ POLDER_ALWAYS_INLINE mem::block* take_first(mem::span& s, mem::secret secret) no
   return b;
 }
 
+// And back onto it. True: it was the last one outside.
+[[nodiscard]] POLDER_ALWAYS_INLINE bool put_first(mem::span& s, mem::block* b, mem::secret secret) noexcept {
+  links::set(b, s.free, secret);
+  s.free = b;
+  return --s.used == 0;
+}
+
+// Whether b, at that offset of the span, may be outside: it is a block's place, below what was never handed out, and not free.
+POLDER_ALWAYS_INLINE bool may_be_outside(const mem::span& s, std::size_t offset, const mem::block* b,
+                                         mem::secret secret) noexcept {
+  return mem::scaled(s.multiplier, std::uint32_t(offset)) < s.handed && !links::fit(b, secret);
+}
+
 struct alignas(false_sharing_range) lab {
   // Sizes that malloc serves from `direct` without computing a class: by their number of 16-byte steps.
   static constexpr std::size_t direct_limit = 1024;

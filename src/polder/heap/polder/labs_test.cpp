@@ -86,6 +86,25 @@ TEST(remote_free, of_all_blocks_empties_the_spans_when_the_owner_looks) {
   EXPECT_EQ(0u, h.now().allocated);
 }
 
+TEST(remote_free, of_a_batch_among_whose_blocks_are_all_kinds) {
+  served h;
+  blocks held(4 * per_span);
+  for (void*& p : held) p = h.allocate(size);
+  for (const std::size_t n : {200 * KiB, 40 * MiB}) held.push_back(h.allocate(n));
+  held.insert(held.begin() + per_span, nullptr);
+  h.in_a_thread([&] {
+    for (unsigned i = 0; i != per_span; ++i) held.insert(held.begin() + i, h.allocate(size));
+    h.heap.deallocate_batch(held.data(), held.size());
+    EXPECT_EQ(4 * per_span, h.now().remote_frees);
+    EXPECT_GE(h.now().posts, 1u);  // in lists
+    EXPECT_LE(h.now().posts, 4 * per_span / 2);
+  });
+  h.heap.trim(0);
+  EXPECT_EQ(0u, h.now().spans);
+  EXPECT_EQ(0u, h.now().allocated);
+  h.validate();
+}
+
 TEST(remote_free, waits_in_the_outbox_until_it_is_worth_the_way) {
   served h;
   blocks held(std::min(std::size_t{outbox::max_blocks}, outbox::max_bytes / size));

@@ -160,7 +160,7 @@ class polder_heap {
       constexpr std::size_t ahead = 8;  // blocks that were retired long ago are in no cache
       for (std::size_t i = 0; i < count; ++i) {
         if (count - i > ahead) __builtin_prefetch(blocks[i + ahead], 1);
-        if (blocks[i]) c.deallocate(*l, blocks[i]);
+        if (!put_back(c, *l, blocks[i]) && blocks[i]) c.deallocate(*l, blocks[i]);
       }
       l->door.exit();
     } else {
@@ -436,20 +436,41 @@ class polder_heap {
       if (l.door.admits_key(l.words[g].load(order::relaxed) & ~mem::word::below_tag)) [[likely]] {
         mem::span& s = l.spans[g];
         auto* const b = static_cast<mem::block*>(p);
-        const auto in_span = std::uint32_t(offset & (mem::grain_size - 1));
-        if (mem::scaled(s.multiplier, in_span) >= s.handed || links::fit(b, l.secret)) [[unlikely]]
+        if (!may_be_outside(s, offset & (mem::grain_size - 1), b, l.secret)) [[unlikely]]
           return beyond(p, *this, size);
         if (!size.suits(s)) [[unlikely]]
           return deallocate_asked(p, *this, size, l);
-        links::set(b, s.free, l.secret);
-        s.free = b;
-        if (--s.used == 0) [[unlikely]]
+        if (put_first(s, b, l.secret)) [[unlikely]]
           return emptied(s, l, *this);
         return l.door.exit();
       }
       return deallocate_inside(p, *this, size, l, g);
     }
     return deallocate_outside(p, *this, size);
+  }
+
+  // One block of many, inside. False: there is more to be asked.
+  POLDER_ALWAYS_INLINE static bool put_back(core& c, lab& l, void* p) noexcept {
+    const std::size_t offset = address(p) - address(l.base);
+    if (offset >= l.arena_bytes) [[unlikely]]
+      return false;
+    const std::size_t g = offset >> mem::grain_shift;
+    const std::uint32_t w = l.words[g].load(order::relaxed);
+    if (l.door.admits_key(w & ~mem::word::below_tag)) {
+      mem::span& s = l.spans[g];
+      auto* const b = static_cast<mem::block*>(p);
+      if (!may_be_outside(s, offset & (mem::grain_size - 1), b, l.secret)) [[unlikely]] {
+        c.check_beyond(p);
+        return false;
+      }
+      if (put_first(s, b, l.secret)) [[unlikely]]
+        c.emptied(l, s);
+      return true;
+    }
+    const joined j = join_list(l, p, w);
+    if (j == joined::full_list) [[unlikely]]
+      c.send_due(l, mem::word::owner(w));
+    return j != joined::none;
   }
 
   // Where deallocate goes on. Their arguments stand in an order in which the fast path, which ends in a jump there, has to

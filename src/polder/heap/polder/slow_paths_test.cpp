@@ -30,6 +30,8 @@ std::byte* at(void* p, std::ptrdiff_t offset) { return static_cast<std::byte*>(p
 
 // ---- mistakes --------------------------------------------------------------------------------------------------------
 
+void free_batch(served& h, std::vector<void*> held) { h.heap.deallocate_batch(held.data(), held.size()); }
+
 TEST(mistake, a_free_of_what_is_no_block) {
   served h;
   int here = 0;
@@ -54,9 +56,18 @@ TEST(mistake, a_free_of_what_is_no_block) {
   };
   for (const auto& one : all) {
     EXPECT_EQ(aborted, mistaken([&] { h.free(one.p); })) << one.what;
+    EXPECT_EQ(aborted, mistaken([&] { free_batch(h, {one.p}); })) << one.what;
     EXPECT_EQ(aborted, mistaken([&] { static_cast<void>(h.heap.usable_size(one.p)); })) << one.what;
     EXPECT_EQ(aborted, mistaken([&] { static_cast<void>(h.heap.reallocate(one.p, 100'000)); })) << one.what;
   }
+}
+
+TEST(mistake, a_free_of_what_was_never_handed_out) {
+  served h;
+  auto* const p = static_cast<std::byte*>(h.allocate(48));
+  ASSERT_GT(48u * 1000, h.span_of(p).bumped);
+  EXPECT_EQ(aborted, mistaken([&] { h.free(p + 48 * 1000); }));
+  EXPECT_EQ(aborted, mistaken([&] { free_batch(h, {p + 48 * 1000}); }));
 }
 
 TEST(mistake, a_block_freed_twice) {
@@ -64,7 +75,9 @@ TEST(mistake, a_block_freed_twice) {
   for (const std::size_t n : {std::size_t{48}, 20 * KiB, 200 * KiB, 40 * MiB}) {
     void* const p = h.allocate(n);
     EXPECT_EQ(aborted, mistaken([&] { h.free(p), h.free(p); })) << n;
+    EXPECT_EQ(aborted, mistaken([&] { free_batch(h, {p, p}); })) << n;
     EXPECT_EQ(aborted, mistaken([&] { h.in_a_thread([&] { h.free(p), h.free(p); }); })) << n;
+    EXPECT_EQ(aborted, mistaken([&] { h.in_a_thread([&] { free_batch(h, {p, p}); }); })) << n;
     EXPECT_EQ(aborted, mistaken([&] {
                 h.heap.leave_thread();
                 test_host::gone = true;
