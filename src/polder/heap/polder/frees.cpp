@@ -80,8 +80,8 @@ void core::check_live(std::uint32_t w, const void* p) const noexcept {
 void core::deallocate(lab& l, void* p) noexcept {
   const mem::grain g = arena_.find(address(p));
   if (g == 0) return free_huge(p);
-  if (address(p) - address(l.base) >= l.arena_bytes) note_opened(l);  // who only frees comes by nowhere else
-  std::uint32_t w = arena_.words()[g].load(order::acquire);           // sync: span-made
+  if (l.grain_of(p) >= l.opened) note_opened(l);             // who only frees comes by nowhere else
+  std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
   if (mem::word::cls(w) == mem::word::large) return free_large(&l.hint, g, p);
   check_live(w, p);
   if (mem::word::is_sampled(w)) [[unlikely]]
@@ -206,7 +206,7 @@ void core::drain(lab& l, chain& strays) noexcept {
   std::uint64_t brought = 0;  // bytes
   // Not read again for each block, between two of which memory is written.
   std::byte* const base = l.base;
-  const std::size_t opened = l.arena_bytes;
+  const std::size_t opened = l.opened << mem::grain_shift;
   const mem::secret secret = l.secret;
   const mem::lab_number own = l.number;
   for (mem::block* b = l.in.take_all(); b != nullptr;) {
@@ -237,8 +237,9 @@ void core::drain_own(lab& l) noexcept {
 }
 
 void core::note_opened(lab& l) noexcept {
-  const std::size_t opened = std::size_t{arena_.main_open()} * mem::chunk_size;
-  l.arena_bytes = opened < arena_.bytes() ? opened : arena_.bytes();
+  const std::size_t opened = std::size_t{arena_.main_open()} * mem::grains_per_chunk;
+  const std::size_t all = arena_.bytes() >> mem::grain_shift;
+  l.opened = opened < all ? opened : all;
 }
 
 // What every slow path does besides its own work.

@@ -64,10 +64,10 @@ POLDER_ALWAYS_INLINE mem::block* take_first(mem::span& s, mem::secret secret) no
   return --s.used == 0;
 }
 
-// Whether b, at that offset of the span, may be outside: it is a block's place, below what was never handed out, and not free.
-POLDER_ALWAYS_INLINE bool may_be_outside(const mem::span& s, std::size_t offset, const mem::block* b,
-                                         mem::secret secret) noexcept {
-  return mem::scaled(s.multiplier, std::uint32_t(offset)) < s.handed && !links::fit(b, secret);
+// Whether b may be outside: it is a place of a block of the span, below what was never handed out, and not free.
+POLDER_ALWAYS_INLINE bool may_be_outside(const mem::span& s, const mem::block* b, mem::secret secret) noexcept {
+  const auto offset = std::uint32_t(address(b) & (mem::grain_size - 1));
+  return mem::scaled(s.multiplier, offset) < s.handed && !links::fit(b, secret);
 }
 
 struct alignas(false_sharing_range) lab {
@@ -77,8 +77,8 @@ struct alignas(false_sharing_range) lab {
 
   // ---- what the fast paths read: the heap's constants lie here so that no other line is touched for them
   gate door;
-  std::byte* base;          // of the main arena
-  std::size_t arena_bytes;  // opened so far, as this LAB knows: what lies beyond goes the slow way
+  std::byte* base;     // of the main arena
+  std::size_t opened;  // grains of it, as far as this LAB knows: what lies beyond goes the slow way
   mem::secret secret;
   atomic<std::uint32_t>* words;
   mem::span* spans;
@@ -149,6 +149,11 @@ struct alignas(false_sharing_range) lab {
   //   order       relaxed: a hint; what is there is seen when the LAB is held
   //   ABA         harmless
   atomic<std::uint64_t> offered;
+
+  // Number of the grain at p, if that is in the main arena; of anything else, it is `opened` or more.
+  POLDER_ALWAYS_INLINE std::size_t grain_of(const void* p) const noexcept {
+    return (address(p) - address(base)) >> mem::grain_shift;
+  }
 };
 
 }  // namespace polder::heap

@@ -199,14 +199,14 @@ TEST(remote_free, who_only_frees_learns_how_far_the_arena_is_open) {
   void* const early = h.allocate(64);
   h.in_a_thread([&] {
     h.free(early);
-    const std::size_t known = h.own().arena_bytes;
+    const std::size_t known = h.own().opened;
     void* late = nullptr;
     h.in_a_thread([&] {
       do late = h.allocate(32 * KiB);
-      while (address(late) - address(h.own().base) < known);
+      while (h.own().grain_of(late) < known);
     });
     h.free(late);
-    EXPECT_LT(address(late) - address(h.own().base), h.own().arena_bytes);
+    EXPECT_LT(h.own().grain_of(late), h.own().opened);
   });
 }
 

@@ -98,9 +98,9 @@ class polder_heap {
   // a mistake, is the slow path's. A live block's grain keeps its class, whoever owns it meanwhile.
   void* reallocate(void* p, std::size_t n) noexcept {
     lab& l = *here();
-    const std::size_t offset = address(p) - address(l.base);
-    if (offset < l.arena_bytes && n <= lab::direct_limit) [[likely]] {
-      const std::uint32_t w = l.words[offset >> mem::grain_shift].load(order::relaxed);
+    const std::size_t g = l.grain_of(p);
+    if (g < l.opened && n <= lab::direct_limit) [[likely]] {
+      const std::uint32_t w = l.words[g].load(order::relaxed);
       const unsigned c = mem::word::cls(w);
       if (c - 1 < classes::count && is_place(c, p) && !mem::word::is_thin(w) &&
           !links::fit(static_cast<const mem::block*>(p), l.secret)) [[likely]] {
@@ -429,14 +429,13 @@ class polder_heap {
   POLDER_ALWAYS_INLINE void deallocate_as(void* p, Size size) noexcept {
     lab& l = *here();
     // Null and everything else outside the opened arena is the slow path's.
-    const std::size_t offset = address(p) - address(l.base);
-    if (offset < l.arena_bytes && l.door.announce()) [[likely]] {
-      const std::size_t g = offset >> mem::grain_shift;
+    const std::size_t g = l.grain_of(p);
+    if (g < l.opened && l.door.announce()) [[likely]] {
       // Read inside: who claims the LAB, or a handler, may mark the span full before.
       if (l.door.admits_key(l.words[g].load(order::relaxed) & ~mem::word::below_tag)) [[likely]] {
         mem::span& s = l.spans[g];
         auto* const b = static_cast<mem::block*>(p);
-        if (!may_be_outside(s, offset & (mem::grain_size - 1), b, l.secret)) [[unlikely]]
+        if (!may_be_outside(s, b, l.secret)) [[unlikely]]
           return beyond(p, *this, size);
         if (!size.suits(s)) [[unlikely]]
           return deallocate_asked(p, *this, size, l);
@@ -451,15 +450,14 @@ class polder_heap {
 
   // One block of many, inside. False: there is more to be asked.
   POLDER_ALWAYS_INLINE static bool put_back(core& c, lab& l, void* p) noexcept {
-    const std::size_t offset = address(p) - address(l.base);
-    if (offset >= l.arena_bytes) [[unlikely]]
+    const std::size_t g = l.grain_of(p);
+    if (g >= l.opened) [[unlikely]]
       return false;
-    const std::size_t g = offset >> mem::grain_shift;
     const std::uint32_t w = l.words[g].load(order::relaxed);
     if (l.door.admits_key(w & ~mem::word::below_tag)) {
       mem::span& s = l.spans[g];
       auto* const b = static_cast<mem::block*>(p);
-      if (!may_be_outside(s, offset & (mem::grain_size - 1), b, l.secret)) [[unlikely]] {
+      if (!may_be_outside(s, b, l.secret)) [[unlikely]] {
         c.check_beyond(p);
         return false;
       }

@@ -19,7 +19,7 @@ struct served : in_use<polder_heap<test_host>, lab> {
 
   // ---- what the tables say
   lab& own() { return *in_use::own(); }
-  mem::grain grain_of(const void* p) { return mem::grain((address(p) - address(own().base)) >> mem::grain_shift); }
+  mem::grain grain_of(const void* p) { return mem::grain(own().grain_of(p)); }
   std::uint32_t word_of(const void* p) { return own().words[grain_of(p)].load(order::relaxed); }
   mem::lab_number owner_of(const void* p) { return mem::word::owner(word_of(p)); }
   mem::span& span_of(const void* p) { return own().spans[grain_of(p)]; }

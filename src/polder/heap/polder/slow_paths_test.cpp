@@ -52,7 +52,7 @@ TEST(mistake, a_free_of_what_is_no_block) {
       {"in the grains of a large block", at(large, 2 * mem::grain_size)},
       {"inside a huge block", at(huge, 64)},
       {"inside a huge block, odd", at(huge, 1)},
-      {"where nothing was ever", h.own().base + h.own().arena_bytes - mem::grain_size},
+      {"where nothing was ever", h.own().base + (h.own().opened - 1) * mem::grain_size},
   };
   for (const auto& one : all) {
     EXPECT_EQ(aborted, mistaken([&] { h.free(one.p); })) << one.what;
@@ -258,7 +258,7 @@ TEST(no_memory, where_the_arena_is_used_up_what_grows_gets_a_mapping) {
               // For no chunk of two grains and one to align them, and for a mapping of 125 KiB.
               if (!leave_room(220 * KiB)) return 2;
               void* const q = h.heap.reallocate(p, 100 * KiB);
-              if (q == nullptr || address(q) - address(h.own().base) < h.own().arena_bytes) return 3;
+              if (q == nullptr || h.own().grain_of(q) < h.own().opened) return 3;
               h.heap.deallocate_sized(q, 100 * KiB);
               return 0;
             }));
