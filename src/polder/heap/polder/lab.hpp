@@ -107,10 +107,10 @@ struct alignas(false_sharing_range) lab {
   std::uint64_t wanted;                        // classes that took a span in these steps of decay (steps_of_rest)
   std::uint64_t wanted_before;                 // and in those before
   mem::chunk_number hint;                      // where it took or gave grains last
-  mem::site site;                 // of the thread for which it was made; all of the LAB's threads are of it
-  atomic<std::uint32_t> seen;     // decay step at the last slow path; others read it as a hint
-  atomic<std::uint32_t> swept;    // nothing came since a sweep; the same
-  atomic<std::uint32_t> thinned;  // `seen` and one, when all its spans were last looked at; the same
+  atomic<std::uint32_t> seen;                  // decay step at the last slow path; others read it as a hint
+  atomic<std::uint32_t> swept;                 // nothing came since a sweep; the same
+  atomic<std::uint32_t> thinned;               // `seen` and one, when all its spans were last looked at; the same
+  atomic<mem::site> site;  // of the thread for which it was made; all of the LAB's threads are of it; the same
   outbox out;
   // turned_away_since — milliseconds: since then its thread has found it claimed each time, by the same claimer; 0: not so.
   //   written by  its thread, outside; a claimer that is done: 0

@@ -96,7 +96,7 @@ lab* core::make_lab(mem::site s) noexcept {
   l.words = arena_.words();
   l.spans = arena_.spans();
   l.number = number;
-  l.site = s;
+  l.site.store(s, order::relaxed);
   l.random.seed(secret_ + number);
   l.until_guarded = guarded_after(l);
   note_opened(l);
@@ -138,7 +138,7 @@ lab* core::pop_idle(index_stack& from, std::uint32_t thread) noexcept {
 // when the caller held it, sends somebody on a detour.
 void core::push_idle(lab& l, bool with_spans) noexcept {
   const auto links = [this](std::uint32_t n) -> atomic<std::uint32_t>& { return lab_at(n).next_idle; };
-  idle_labs& idle = idle_[l.site];
+  idle_labs& idle = idle_[l.site.load(order::relaxed)];
   (with_spans ? idle.full : idle.empty).push(l.number, links);
 }
 
@@ -228,7 +228,8 @@ void core::settle(lab& l, chain& strays) noexcept {
 // False: there was none, as far as it looked.
 bool core::adopt(lab& l, unsigned c) noexcept {
   constexpr unsigned most_looks = 8;
-  if (idle_[l.site].full.empty()) return false;
+  const mem::site site = l.site.load(order::relaxed);
+  if (idle_[site].full.empty()) return false;
   const std::uint64_t wanted = class_bit(c);
   const mem::lab_number made = labs_made();
   mem::lab_number from = l.adopted_from;
@@ -236,8 +237,10 @@ bool core::adopt(lab& l, unsigned c) noexcept {
     if (from == 0 || from > made) from = 1;
     l.adopted_from = from;
     lab& o = lab_at(from);
-    if ((o.offered.load(order::relaxed) & wanted) == 0 || o.site != l.site || !o.door.try_drain()) continue;
-    const bool found = (o.partials & wanted) != 0;
+    const auto is_near = [&] { return o.site.load(order::relaxed) == site; };
+    if ((o.offered.load(order::relaxed) & wanted) == 0 || !is_near() || !o.door.try_drain()) continue;
+    // Only through the door does one see for sure what its maker wrote.
+    const bool found = is_near() && (o.partials & wanted) != 0;
     if (found) {
       mem::span& s = arena_.spans()[o.partial[c].first];
       unlist_partial(o, s);

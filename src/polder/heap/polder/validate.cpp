@@ -147,7 +147,7 @@ std::uint32_t core::validate_idle() const noexcept {
     for (const index_stack* stack : {&idle_[s].full, &idle_[s].empty}) {
       stack->walk(links, [&](std::uint32_t n) {
         must(++listed <= idle && n <= labs_made());
-        must(lab_at(n).door.state() == lab_state::idle && lab_at(n).site == s);
+        must(lab_at(n).door.state() == lab_state::idle && lab_at(n).site.load(order::relaxed) == s);
       });
     }
   }
