@@ -234,3 +234,28 @@ def test_what_the_short_form_leaves_out_is_built_when_it_is_named(tmp_path, name
     (tmp_path / "build/release/build.ninja").write_text("build polder_long: phony\n")
     stub = 'root=$1; shift; ctest() { echo "  Test #1: unit.ds@1"; echo "  Test #2: zero.calloc@michael"; }\n'
     assert sh(stub + 'targets_of release "$@"', str(tmp_path), *names).stdout.split() == targets
+
+
+def test_what_failed_is_said_again_at_the_end(tmp_path):
+    log = tmp_path / "build/tsan/Testing/Temporary/LastTest.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("""1/3 Test: unit.heap@1
+[ RUN      ] lab.is_one
+lab_test.cpp:9: Failure
+[  FAILED  ] lab.is_one (3 ms)
+[  FAILED  ] 1 test, listed below:
+[  FAILED  ] lab.is_one
+2/3 Test: unit.mem
+[ RUN      ] arena.is_one
+SUMMARY: ThreadSanitizer: data race arena.cpp:3 in take
+SUMMARY: ThreadSanitizer: data race arena.cpp:3 in take
+[       OK ] arena.is_one
+[ RUN      ] arena.is_two
+3/3 Test: unit.os
+[ RUN      ] pages.are_none
+[  SKIPPED ] pages.are_none
+""")
+    assert sh("root=$1; what_failed tsan", str(tmp_path)).stdout.splitlines() == [
+        "unit.heap@1: lab_test.cpp:9: Failure", "unit.heap@1: [  FAILED  ] lab.is_one",
+        "unit.mem: SUMMARY: ThreadSanitizer: data race arena.cpp:3 in take", "unit.mem: ended in arena.is_two",
+    ]
