@@ -801,21 +801,25 @@ TEST_F(idle_thread, that_works_while_others_claim_its_lab_keeps_it) {
   served h;
   h.allocate(16);
   atomic<bool> enough{false};
-  atomic<unsigned> moved{0};
+  atomic<unsigned> begun{0}, moved{0};
   std::vector<std::thread> crew;
   for (int k = 0; k != 2; ++k)
     crew.push_back(h.thread([&] {
       h.free(h.allocate(size));
       const lab* const mine = &h.own();
+      begun.fetch_add(1, order::relaxed);
       while (!enough.load(order::relaxed)) h.free(h.allocate(size));
       moved.fetch_add(&h.own() != mine, order::relaxed);
     }));
+  while (begun.load(order::relaxed) != 2) std::this_thread::yield();
   for (int i = 0; i != 2'000; ++i) h.heap.trim(0);
   enough.store(true, order::relaxed);
   for (auto& thread : crew) thread.join();
   // But for who was stopped for a tenth of a second while it claimed one.
-  EXPECT_LE(h.now().labs, 6u);
   EXPECT_LE(moved.load(order::relaxed), 1u);
+  // Not one for each claim: three threads' own; for either of the crew one that it borrows, one that was trimmed just when it would
+  // have borrowed that, and one for what it gave away for good.
+  EXPECT_LE(h.now().labs, 9u);
 }
 
 // Nor does it lose it to one claimer for having met another, however long ago.
