@@ -266,6 +266,7 @@ mem::span* core::try_open(lab& l, unsigned c) noexcept {
 
 void core::set_hot(lab& l, unsigned c, mem::span* s) noexcept {
   l.hot[c] = s;
+  l.hots = s == &none_ ? l.hots & ~class_bit(c) : l.hots | class_bit(c);
   set_direct(l, c, s);
 }
 

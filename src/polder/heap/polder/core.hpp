@@ -140,10 +140,11 @@ class core {
   lab* pop_idle(index_stack& from, std::uint32_t thread) noexcept;
   void push_idle(lab& l, bool with_spans) noexcept;
   bool adopt(lab& l, unsigned c) noexcept;
-  void offer(lab& l) noexcept { l.offered.store(l.partials, order::relaxed); }
+  void offer(lab& l) noexcept { l.offered.store(l.partials | l.hots, order::relaxed); }
   void settle(lab& l, chain& strays) noexcept;
   using left = mem::grain_pool::left;
   void decide_what_stays(lab& l) noexcept;
+  void empty_boxes(lab& l) noexcept;
   void sweep(lab& l, left how) noexcept;  // sends the outbox, empties the inbox, gives empty spans back
   bool sweep_idle(lab& l) noexcept;       // the same for a LAB whose thread is elsewhere; false: it is busy
   template <class F>

@@ -89,6 +89,7 @@ struct alignas(false_sharing_range) lab {
 
   // ---- slow paths
   mem::span* hot[classes::count + 1];  // by class; never null: a span without blocks stands for none
+  std::uint64_t hots;                  // of which classes there is one
   struct {
     mem::grain first, last;
   } partial[classes::count + 1];  // spans with a free block that are not hot; taken from the front, fed at the end
@@ -143,7 +144,7 @@ struct alignas(false_sharing_range) lab {
   //   order       relaxed: a figure, and each poster's own crossing of a threshold
   atomic<std::uint64_t> in_bytes;
   atomic<std::uint32_t> next_idle;  // link in a stack of LABs without a thread
-  // offered — of which classes here are partial spans, and no thread.
+  // offered — of which classes here are partial spans or hot ones, and no thread.
   //   written by  who has the LAB: before it becomes idle, when it is drained or adopted from, when a thread takes it
   //   read by     who looks for spans to adopt
   //   order       relaxed: a hint; what is there is seen when the LAB is held

@@ -1,4 +1,5 @@
 // core: how it comes to be, and where LABs come from, rest and go.
+#include <bit>
 #include <new>
 
 #include <polder/heap/polder/core.hpp>
@@ -204,10 +205,16 @@ bool core::is_orphaned(const lab& l) const noexcept {
   return thread != gate::unnumbered && os::has_ended(process_.load(order::relaxed), thread);
 }
 
+// A thread that ends is often followed by another that does the same: its hot spans stay as they are until somebody wants blocks of
+// their classes (adopt), or for a step of decay.
 void core::release_lab(lab& l) noexcept {
   bool with_spans = true;
   if (l.door.come_in()) {  // so that no claimer comes between; if one is there, it sweeps
-    sweep(l, left::dirty);
+    if (options_.decay_ms == 0) {
+      sweep(l, left::dirty);
+    } else {
+      empty_boxes(l);
+    }
     offer(l);
     with_spans = l.owned_count != 0;
     l.door.exit();
@@ -240,7 +247,9 @@ bool core::adopt(lab& l, unsigned c) noexcept {
     const auto is_near = [&] { return o.site.load(order::relaxed) == site; };
     if ((o.offered.load(order::relaxed) & wanted) == 0 || !is_near() || !o.door.try_drain()) continue;
     // Only through the door does one see for sure what its maker wrote.
-    const bool found = is_near() && (o.partials & wanted) != 0;
+    const bool near = is_near();
+    if (near && (o.partials & wanted) == 0) cool(o, c);
+    const bool found = near && (o.partials & wanted) != 0;
     if (found) {
       mem::span& s = arena_.spans()[o.partial[c].first];
       unlist_partial(o, s);
@@ -265,12 +274,17 @@ bool core::adopt(lab& l, unsigned c) noexcept {
 // finds its pages.
 void core::decide_what_stays(lab& l) noexcept { l.keeps = is_a_crowd(l.number) ? 0 : ~std::uint64_t{0}; }
 
-void core::sweep(lab& l, left how) noexcept {
+// Takes in what waits in its quarantine and its inbox, and sends home what waits in its outbox.
+void core::empty_boxes(lab& l) noexcept {
   if (l.held) release_confined(l);
   drain_own(l);
-  for (unsigned c = 1; c <= classes::count; ++c) cool(l, c, how);
-  decide_what_stays(l);
   l.out.flush_all([&](const outbox::list& list) { post_list(l, list); });
+}
+
+void core::sweep(lab& l, left how) noexcept {
+  empty_boxes(l);
+  for (std::uint64_t some = l.hots; some != 0; some &= some - 1) cool(l, unsigned(std::countr_zero(some)) + 1, how);
+  decide_what_stays(l);
   l.swept.store(1, order::relaxed);
 }
 

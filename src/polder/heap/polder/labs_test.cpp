@@ -258,7 +258,60 @@ TEST(ended_thread, its_lab_is_the_next_threads) {
   for (int i = 0; i != 50; ++i) h.in_a_thread([&] { h.free(h.allocate(size)); });
   EXPECT_EQ(1u, h.now().labs);
   EXPECT_EQ(0u, h.now().threads);
+  EXPECT_EQ(1u, h.now().spans);
+  h.heap.trim(0);
   EXPECT_EQ(0u, h.now().spans);
+}
+
+TEST(ended_thread, its_hot_spans_serve_the_next_at_once) {
+  served h;
+  const auto of_every_class = [&] {
+    blocks some;
+    for (unsigned c = 1; c <= classes::count; ++c) some.push_back(h.allocate(classes::block_size[c]));
+    for (void* p : some) h.free(p);
+  };
+  h.in_a_thread(of_every_class);
+  const std::uint64_t spans = h.now().spans, refills = h.now().refills;
+  EXPECT_EQ(classes::count, spans);
+  h.in_a_thread(of_every_class);
+  EXPECT_EQ(spans, h.now().spans);
+  EXPECT_EQ(refills, h.now().refills);
+  EXPECT_EQ(1u, h.now().labs);
+}
+
+TEST(ended_thread, leaves_nothing_to_decay_where_there_is_none) {
+  served h({.arena_size = GiB, .decay_ms = 0});
+  h.in_a_thread([&] { h.free(h.allocate(size)); });
+  EXPECT_EQ(0u, h.now().spans);
+}
+
+TEST(ended_thread, its_hot_spans_go_with_a_step_of_decay) {
+  served h({.arena_size = GiB, .decay_ms = 2});
+  h.allocate(16);
+  h.in_a_thread([&] {
+    for (unsigned c = 2; c <= classes::count; ++c) h.free(h.allocate(classes::block_size[c]));
+  });
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (h.now().spans > 4 && std::chrono::steady_clock::now() < until) {
+    blocks held;
+    for (unsigned i = 0; i != 2 * per_span; ++i) held.push_back(h.allocate(size));
+    for (void* p : held) h.free(p);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_LE(h.now().spans, 4u);
+}
+
+// What it had in hand is offered as well, and what of it is empty goes to whoever looks.
+TEST(ended_thread, an_empty_hot_span_of_its_goes_to_the_pool_when_its_class_is_wanted) {
+  served h;
+  h.allocate(16);
+  void* p = nullptr;
+  h.in_a_thread([&] { h.free(p = h.allocate(size)); });
+  const mem::grain g = h.grain_of(p);
+  EXPECT_EQ(2u, h.now().spans);
+  EXPECT_EQ(g, h.grain_of(h.allocate(size)));
+  EXPECT_EQ(2u, h.now().spans);
+  EXPECT_EQ(h.own().number, h.owner_of(p));
 }
 
 TEST(ended_thread, its_spans_are_adopted_before_fresh_ones_are_taken) {

@@ -60,6 +60,7 @@ std::size_t core::validate(const lab& l) const noexcept {
   must(owned == l.owned_count && handed_out == l.handed_out);
   for (unsigned c = 0; c <= classes::count; ++c) must(of[c] == l.owned_of[c]);
   for (unsigned c = 1; c <= classes::count; ++c) {
+    must(((l.hots & class_bit(c)) != 0) == (l.hot[c] != &none_));
     if (l.hot[c] != &none_) must(hot-- != 0 && l.hot[c]->cls == c);
     before = 0;
     for (mem::grain g = l.partial[c].first; g != 0; before = g, g = arena_.spans()[g].next) {
