@@ -251,6 +251,20 @@ TEST(remote_free, many_to_many_and_nothing_is_lost) {
   EXPECT_EQ(0u, h.now().active);
 }
 
+// Takes and frees some spans of blocks of twice the size until enough() says so, for a minute at most: decay takes its steps. Whether
+// it was.
+template <class F>
+bool works_until(served& h, F enough) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!enough() && std::chrono::steady_clock::now() < until) {
+    blocks some;
+    for (unsigned i = 0; i != 2 * per_span; ++i) some.push_back(h.allocate(2 * size));
+    for (void* p : some) h.free(p);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return enough();
+}
+
 // ---- threads that end ------------------------------------------------------------------------------------------------
 
 TEST(ended_thread, its_lab_is_the_next_threads) {
@@ -291,14 +305,7 @@ TEST(ended_thread, its_hot_spans_go_with_a_step_of_decay) {
   h.in_a_thread([&] {
     for (unsigned c = 2; c <= classes::count; ++c) h.free(h.allocate(classes::block_size[c]));
   });
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (h.now().spans > 4 && std::chrono::steady_clock::now() < until) {
-    blocks held;
-    for (unsigned i = 0; i != 2 * per_span; ++i) held.push_back(h.allocate(size));
-    for (void* p : held) h.free(p);
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  EXPECT_LE(h.now().spans, 4u);
+  EXPECT_TRUE(works_until(h, [&] { return h.now().spans <= 4; }));
 }
 
 // What it had in hand is offered as well, and what of it is empty goes to whoever looks.
@@ -585,14 +592,7 @@ TEST_F(idle_thread, is_swept_by_decay_alone_as_long_as_somebody_allocates) {
     t.wait_for(2);
   });
   t.wait_for(1);
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (h.now().spans > 2 && std::chrono::steady_clock::now() < until) {
-    blocks held;
-    for (unsigned i = 0; i != 2 * per_span; ++i) held.push_back(h.allocate(size));
-    for (void* p : held) h.free(p);
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  EXPECT_LE(h.now().spans, 2u);
+  EXPECT_TRUE(works_until(h, [&] { return h.now().spans <= 2; }));
   t.reach(2);
   other.join();
 }
@@ -967,24 +967,14 @@ TEST_F(killed_thread, its_lab_is_the_next_threads) {
 // Swept while it was there, it has nothing that a step of decay would come for, but for its end.
 TEST_F(killed_thread, is_noticed_by_decay_though_it_was_swept_before) {
   served h({.arena_size = GiB, .decay_ms = 2});
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  const auto allocate_until = [&](auto enough) {
-    while (!enough() && std::chrono::steady_clock::now() < until) {
-      blocks some;
-      for (unsigned i = 0; i != 2 * per_span; ++i) some.push_back(h.allocate(2 * size));
-      for (void* p : some) h.free(p);
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    return enough();
-  };
   lab* theirs = nullptr;
   in_one([&] {
     fill_by_halves(h);
     theirs = &h.own();
     // A third one sweeps it.
-    h.in_a_thread([&] { EXPECT_TRUE(allocate_until([&] { return theirs->swept.load(order::relaxed) != 0; })); });
+    h.in_a_thread([&] { EXPECT_TRUE(works_until(h, [&] { return theirs->swept.load(order::relaxed) != 0; })); });
   });
-  EXPECT_TRUE(allocate_until([&] { return !theirs->door.is_owned(); }));
+  EXPECT_TRUE(works_until(h, [&] { return !theirs->door.is_owned(); }));
   EXPECT_TRUE(takes_the_other_halves(h));
 }
 
