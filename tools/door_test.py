@@ -239,23 +239,31 @@ def test_what_the_short_form_leaves_out_is_built_when_it_is_named(tmp_path, name
 def test_what_failed_is_said_again_at_the_end(tmp_path):
     log = tmp_path / "build/tsan/Testing/Temporary/LastTest.log"
     log.parent.mkdir(parents=True)
-    log.write_text("""1/3 Test: unit.heap@1
+    log.write_text("""1/4 Test: unit.heap@1
 [ RUN      ] lab.is_one
 lab_test.cpp:9: Failure
 [  FAILED  ] lab.is_one (3 ms)
 [  FAILED  ] 1 test, listed below:
 [  FAILED  ] lab.is_one
-2/3 Test: unit.mem
+Test Failed.
+2/4 Test: unit.mem
 [ RUN      ] arena.is_one
 SUMMARY: ThreadSanitizer: data race arena.cpp:3 in take
 SUMMARY: ThreadSanitizer: data race arena.cpp:3 in take
 [       OK ] arena.is_one
 [ RUN      ] arena.is_two
-3/3 Test: unit.os
+Test Failed.
+3/4 Test: unit.os
 [ RUN      ] pages.are_none
 [  SKIPPED ] pages.are_none
+Test Failed.
+4/4 Test: misuse.table
+panic: double free, as it should be
+Test Passed.
 """)
-    assert sh("root=$1; what_failed tsan", str(tmp_path)).stdout.splitlines() == [
+    run = sh("root=$1; what_failed tsan; what_failed asan", str(tmp_path))  # the second has no log
+    assert run.stderr == ""
+    assert run.stdout.splitlines() == [
         "unit.heap@1: lab_test.cpp:9: Failure", "unit.heap@1: [  FAILED  ] lab.is_one",
         "unit.mem: SUMMARY: ThreadSanitizer: data race arena.cpp:3 in take", "unit.mem: ended in arena.is_two",
     ]

@@ -75,7 +75,10 @@ door_test() {
     fi
     # Three times as many as there are processors: most of their time they wait for what they have started, or sleep.
     (cd "$root/build/$preset" &&
-      ctest --no-tests=error --output-on-failure -j "${POLDER_JOBS:-$(($(nproc) * 3))}" --timeout 600 "$@") || { failed="$failed $preset"; what_failed "$preset"; }
+      ctest --no-tests=error --output-on-failure -j "${POLDER_JOBS:-$(($(nproc) * 3))}" --timeout 600 "$@") || {
+      failed="$failed $preset"
+      what_failed "$preset"
+    }
     closing=yes
   done
   [ -n "$closing" ] || fail 2 "no test was run"
@@ -84,17 +87,19 @@ door_test() {
   fi
 }
 
-# what_failed PRESET: the lines by which its tests said so, each behind the test's name, and what one was in that said no more. All
-# that they printed stands above, far up where one of many failed early.
+# what_failed PRESET: the lines by which the tests that failed said so, each behind the test's name, and what one was in that said
+# no more. All that they printed stands above, far up where one of many failed early.
 what_failed() {
+  log=$root/build/$1/Testing/Temporary/LastTest.log
+  [ -r "$log" ] || return 0
   awk '
-    function say(what) { if (!said[test ": " what]++ && ++lines <= 30) print test ": " what }
-    function end() { if (in_it != "") say("ended in " in_it); in_it = "" }
-    /^[0-9]+\/[0-9]+ Test: / { end(); test = $3 }
+    /^[0-9]+\/[0-9]+ Test: / { test = $3; said = in_it = ""; split("", known) }
     /^\[ RUN      \] / { in_it = $4 }
     /^\[       OK \] |^\[  SKIPPED \] |^\[  FAILED  \] / { in_it = "" }
-    /^\[  FAILED  \] [^ ]+(, where|$)|: Failure$|^SUMMARY: |^FAILED |^panic: |: Assertion / { say($0) }
-    END { end() }' "$root/build/$1/Testing/Temporary/LastTest.log"
+    /^\[  FAILED  \] [^ ]+(, where|$)|: Failure$|^SUMMARY: |^FAILED |^panic: |: Assertion / {
+      if (!known[$0]++) said = said test ": " $0 "\n"
+    }
+    /^Test Failed\.$/ { printf "%s%s", said, in_it == "" ? "" : test ": ended in " in_it "\n" }' "$log" | head -n 30
 }
 
 # presets_of_suites NAME…: what else has tests of these names.
