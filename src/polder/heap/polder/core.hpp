@@ -92,11 +92,8 @@ class core {
   // ---- the heap profile: by who is inside `own`. `mean`: bytes between two samples
   profiling start_profile(lab& own, std::uint64_t mean) noexcept;
   void stop_profile(lab& own) noexcept;
-  // By who has come inside, and may have been turned away by who tells of it.
-  void ask_whether_watched(lab& l) noexcept {
-    if (l.watched != watched_.load(order::relaxed)) [[unlikely]]
-      hear(l);
-  }
+  // By who has come inside after a claim, or for the first time: it may do no more than free, and come by nowhere else.
+  void note_return(lab& l) noexcept;
   bool is_profiling() const noexcept { return profiling_.load(order::relaxed) != 0; }
   const mem::heap_profile* profile() const noexcept { return profile_.load(order::acquire); }  // sync: installed
   std::size_t waste_beside(const mem::sampled_block& b) const noexcept;                        // bytes
@@ -196,15 +193,21 @@ class core {
   static constexpr std::uint32_t steps_of_rest = 4;  // of a class that takes no span; up to as many more
   struct looked {
     std::size_t bytes;  // given back
-    bool all;           // it has looked at the last of the LAB's spans
+    bool all;           // of the LAB's spans, to none of which blocks came meanwhile
   };
   std::size_t thin(lab& l, mem::span& s) noexcept;
   looked thin_some(lab& l, unsigned looks, unsigned most, bool asleep) noexcept;
   std::size_t thin_all(lab& l) noexcept;
-  void thin_idle() noexcept;
-  // Its thread has been here since its spans were last looked at: a hint.
+  std::size_t thin_idle() noexcept;
+  bool shut_doors() noexcept;
+  // Its spans were not all looked at since its thread was here, or blocks came: a hint.
   bool may_be_thinned(const lab& l) const noexcept {
     return thins_.load(order::relaxed) && l.thinned.load(order::relaxed) != l.seen.load(order::relaxed) + 1;
+  }
+  // To spans that were looked at, perhaps, without a slow path of the thread's that would tell.
+  static void note_blocks_came(lab& l) noexcept {
+    l.whole_round = false;
+    l.thinned.store(0, order::relaxed);
   }
   void list_free(mem::span& s, const mem::span_pages& pages, mem::span_pages::range of,
                  std::uint32_t returned) noexcept;
@@ -233,6 +236,7 @@ class core {
   bool is_a_crowd(std::uint32_t threads) noexcept;
   bool waits_for_a_processor(const lab& o) noexcept;
   void service(lab& l) noexcept;
+  void note_step(lab& l) noexcept;
   void note_opened(lab& l) noexcept;
   void drain(lab& l, chain& strays) noexcept;
   void drain_held(lab& l, chain& strays) noexcept { drain(l, strays), offer(l); }  // of a LAB without a thread
@@ -280,6 +284,11 @@ class core {
   bool watches() const noexcept { return watched_.load(order::relaxed) != 0; }
   void tell_labs(lab& own) noexcept;
   void hear(lab& l) noexcept;
+  // By who has come inside, and may have been turned away by who tells of it.
+  void ask_whether_watched(lab& l) noexcept {
+    if (l.watched != watched_.load(order::relaxed)) [[unlikely]]
+      hear(l);
+  }
 
   // ---- samples
   void* counted(lab& l, void* p, std::size_t n) noexcept;
@@ -291,8 +300,10 @@ class core {
   bool make_room(lab& l, std::size_t wanted, unsigned tries) noexcept;
   void relieve(lab& l, std::size_t wanted) noexcept;
 
-  void decay() noexcept;
+  enum class who : bool { at_work, tends };
+  void decay(who = who::at_work) noexcept;
   void have_it_tended() noexcept;
+  bool is_tended() const noexcept { return tended_.load(order::relaxed) != untended; }
   void tend() noexcept;
   bool amid_a_step() const noexcept {
     return purge_from_.load(order::relaxed) != 0 || sweep_from_.load(order::relaxed) != 0;
@@ -395,7 +406,15 @@ class core {
   // Blocks by class that were freed where no LAB could be had: written by who does so, read for statistics, relaxed.
   atomic<std::uint64_t> sent_without_lab_[classes::count + 1]{};
 
-  os::background_thread background_;  // tends the heap where nobody else does
+  // tended_ — whether the heap's own thread is there, and whether anybody has been at work since it began to look.
+  //   written by  who has the heap tended, by CAS; that thread: when it begins to look, and by CAS when it goes
+  //   read by     the same
+  //   order       at-work: it looks at what was done before it was asked. Who finds that it was asked writes nothing, and relies on
+  //               what it did being seen by the time the look has come there
+  enum : std::uint32_t { untended, tended, asked };
+  atomic<std::uint32_t> tended_{untended};
+  // One tends the heap where nobody else does; the one before may be about to end.
+  os::background_thread background_[2];
 
   os::topology topology_;  // read where by_node()
 };

@@ -228,6 +228,7 @@ void core::drain(lab& l, chain& strays) noexcept {
     b = next;
   }
   l.in_bytes.fetch_sub(brought, order::relaxed);
+  if (brought != 0) note_blocks_came(l);
 }
 
 void core::drain_own(lab& l) noexcept {
@@ -242,26 +243,39 @@ void core::note_opened(lab& l) noexcept {
   l.opened = opened < all ? opened : all;
 }
 
+// Once in a step of decay. What has waited for a whole step goes home; more often would send lists of one block where threads are
+// many.
+POLDER_ALWAYS_INLINE void core::note_step(lab& l) noexcept {
+  const std::uint32_t step = step_.load(order::relaxed), seen = l.seen.load(order::relaxed);
+  if (step == seen) [[likely]]
+    return;
+  l.seen.store(step, order::relaxed);
+  l.thins_due = l.owned_count / 16 < most_thins ? l.owned_count / 16 : most_thins;
+  if (step / steps_of_rest != seen / steps_of_rest) {
+    l.wanted_before = l.wanted;
+    l.wanted = 0;
+  }
+  ask_whether_watched(l);
+  l.out.flush_all([&](const outbox::list& list) { post_list(l, list); });
+}
+
 // What every slow path does besides its own work.
 void core::service(lab& l) noexcept {
   ++l.refills;
   l.swept.store(0, order::relaxed);
   note_opened(l);
   if (!l.in.empty()) drain_own(l);
-  // What has waited for a whole step goes home; more often would send lists of one block where threads are many.
-  if (const std::uint32_t step = step_.load(order::relaxed), seen = l.seen.load(order::relaxed); step != seen) {
-    l.seen.store(step, order::relaxed);
-    l.thins_due = l.owned_count / 16 < most_thins ? l.owned_count / 16 : most_thins;
-    if (step / steps_of_rest != seen / steps_of_rest) {
-      l.wanted_before = l.wanted;
-      l.wanted = 0;
-    }
-    ask_whether_watched(l);
-    l.out.flush_all([&](const outbox::list& list) { post_list(l, list); });
-  }
+  note_step(l);
   if (l.thins_due != 0) [[unlikely]]
     l.thins_due = thin_some(l, 64, 1, false).all ? 0 : l.thins_due - 1;
   decay();
+}
+
+void core::note_return(lab& l) noexcept {
+  ask_whether_watched(l);
+  note_blocks_came(l);
+  note_step(l);
+  have_it_tended();
 }
 
 void core::report_free(const void* p) const noexcept {

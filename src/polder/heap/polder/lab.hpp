@@ -103,6 +103,7 @@ struct alignas(false_sharing_range) lab {
   std::uint32_t early[classes::count + 1];     // of these, opened though some were partial, since none was
   std::uint64_t handed_out;                    // bytes of them in blocks that were outside at least once
   mem::grain thin_next;                        // of them, whose pages are looked at next; 0: a new round
+  bool whole_round;                            // blocks came to none that this round has passed
   std::uint32_t thins_due;                     // spans that its refills look for in this step
   std::uint32_t refusals;                      // of a page that was given back, in a row
   std::uint64_t wanted;                        // classes that took a span in these steps of decay (steps_of_rest)
@@ -110,7 +111,7 @@ struct alignas(false_sharing_range) lab {
   mem::chunk_number hint;                      // where it took or gave grains last
   atomic<std::uint32_t> seen;                  // decay step at the last slow path; others read it as a hint
   atomic<std::uint32_t> swept;                 // nothing came since a sweep; the same
-  atomic<std::uint32_t> thinned;               // `seen` and one, when all its spans were last looked at; the same
+  atomic<std::uint32_t> thinned;  // `seen` and one, when a whole round was last over; 0: blocks came; the same
   atomic<mem::site> site;  // of the thread for which it was made; all of the LAB's threads are of it; the same
   outbox out;
   // turned_away_since — milliseconds: since then its thread has found it claimed each time, by the same claimer; 0: not so.

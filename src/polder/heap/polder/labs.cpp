@@ -384,23 +384,40 @@ std::size_t core::strip(lab& l) noexcept {
 }
 
 // The background thread's: of LABs that nobody works in, so many spans of each. Those that have been seen to the end are left
-// alone until their threads come by again.
-void core::thin_idle() noexcept {
+// alone until their threads come by again. Bytes that went back to the system.
+std::size_t core::thin_idle() noexcept {
   constexpr unsigned most = 64;
   const std::uint32_t step = step_.load(order::relaxed);
+  std::size_t bytes = 0;
   for (mem::lab_number n = 1; n <= labs_made(); ++n) {
     lab& l = lab_at(n);
     const std::uint32_t seen = l.seen.load(order::relaxed);
     if (step - seen < 2 || !may_be_thinned(l)) continue;
     const auto some = [&](lab& held) {
-      if (thin_some(held, ~0u, most, true).all) held.thinned.store(seen + 1, order::relaxed);
+      const looked had = thin_some(held, ~0u, most, true);
+      bytes += had.bytes;
+      if (had.all) held.thinned.store(seen + 1, order::relaxed);
     };
     with_unused(l, some);
   }
+  return bytes;
+}
+
+// Whoever is inside a LAB with something to give finds its door shut when it next comes, and tells (note_return). True: somebody
+// was outside by then, and may sleep for long.
+bool core::shut_doors() noexcept {
+  bool outside = false;
+  for (mem::lab_number n = 1; n <= labs_made(); ++n) {
+    lab& l = lab_at(n);
+    if (l.door.owner_is_outside() || !(may_hold_something(l) || may_be_thinned(l))) continue;
+    outside |= with_claimed(l, [](lab&) {});
+  }
+  return outside;
 }
 
 void core::after_fork_child(lab* own) noexcept {
-  background_.forget();
+  for (os::background_thread& one : background_) one.forget();
+  tended_.store(untended, order::relaxed);
   process_.store(os::own_process_number(), order::relaxed);
   const std::uint32_t was = own->door.owner(), is = number_of_caller();
   own->door.renumber_in_child(is);

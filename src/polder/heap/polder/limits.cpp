@@ -42,10 +42,10 @@ void core::relieve(lab& l, std::size_t wanted) noexcept {
 modes core::read_modes() const noexcept {
   modes m{.membarrier = heavy_fences_, .page_size = options_.page_size};
   if (cgroup_limit_ != os::no_limit) m.cgroup_limit = cgroup_limit_;
-  m.background_error = background_.refusal();
+  m.background_error = background_[0].refusal();
   m.background = !options_.background || options_.decay_ms == 0 ? background_mode::off
                  : m.background_error != 0                      ? background_mode::refused
-                 : background_.runs()                           ? background_mode::runs
+                 : is_tended()                                  ? background_mode::runs
                                                                 : background_mode::waits;
   switch (options_.thp) {
     case thp_policy::off: m.huge_pages = huge_page_mode::off; break;

@@ -316,7 +316,7 @@ class polder_heap {
       core& c = *core_.load(order::relaxed);
       if (l->door.come_in()) {
         l->turned_away_since.store(0, order::relaxed);
-        c.ask_whether_watched(*l);
+        c.note_return(*l);
         return l;
       }
       if (!c.is_claimed_for_long(*l)) return nullptr;

@@ -13,12 +13,20 @@ constexpr mem::grain worth_tending = 16 * MiB / mem::grain_size;
 // Whoever takes memory, gives it back or sends blocks home may be the last that comes by for long. A process of one thread gets
 // no other: it could no longer do what the kernel forbids to several, such as unshare(CLONE_NEWUSER).
 void core::have_it_tended() noexcept {
-  if (background_.runs()) [[likely]]
+  std::uint32_t state = tended_.load(order::relaxed);
+  while (state == tended)
+    if (tended_.cas(state, asked, order::release, order::relaxed)) return;  // sync: at-work
+  if (state == asked) [[likely]]
     return;
   if (!options_.background || options_.decay_ms == 0 || threads_.load(order::relaxed) < 2) return;
   const mem::grain_pool::counts now = grains_.count();
   if (now.taken + now.dirty < worth_tending && huge_.cached_bytes() == 0) return;
-  background_.start([](void* self) { static_cast<core*>(self)->tend(); }, this);
+  if (!tended_.cas(state, tended, order::relaxed, order::relaxed)) return;
+  for (os::background_thread& one : background_) {
+    if (one.start([](void* self) { static_cast<core*>(self)->tend(); }, this)) return;
+    if (one.refusal() != 0) break;
+  }
+  tended_.store(untended, order::relaxed);
 }
 
 // What lies in a LAB whose owner is inside is counted too: it may sleep before anybody looks again.
@@ -35,26 +43,31 @@ core::givable core::what_is_left_to_give() const noexcept {
 }
 
 // The background thread's. It ends when all has been given, or when for some time nobody has done anything and nothing more could
-// be given: what is locked in memory cannot. Only what is done between its last look and its end may be left to the next who comes.
+// be given: what is locked in memory cannot.
 void core::tend() noexcept {
   constexpr unsigned in_vain = 8;
   givable before;
-  for (unsigned idle = 0; idle != in_vain; ++idle) {
+  for (unsigned idle = 0;;) {
     const bool unfinished = amid_a_step();
     os::background_thread::sleep(unfinished ? 5 : options_.decay_ms / 2 + 1 + os::coarse_tick_milliseconds);
-    if (!os::background_thread::shares_rights()) return;
-    decay();
-    thin_idle();
+    if (!os::background_thread::shares_rights()) return tended_.store(untended, order::relaxed);
+    const bool at_work = tended_.exchange(tended, order::acquire) == asked;  // sync: at-work
+    decay(who::tends);
+    const bool thinned = thin_idle() != 0;
     const givable now = what_is_left_to_give();
-    if (now.is_nothing()) return;
-    if (now != std::exchange(before, now) || unfinished) idle = 0;
+    const bool moved = now != std::exchange(before, now) || unfinished || thinned || at_work;
+    idle = moved ? 0 : idle + 1;
+    if (idle == in_vain && shut_doors()) idle = 0;
+    std::uint32_t unasked = tended;
+    const bool over = now.is_nothing() || idle >= in_vain;
+    if (over && tended_.cas(unasked, untended, order::relaxed, order::relaxed)) return;
   }
 }
 
 // One step every half decay time, taken by whichever thread comes first: grains that were free at the step before go
 // back, cached mappings too, and the LABs of threads that have not been seen for two steps are swept, or given to others where
 // the thread has ended. A step is cut into pieces so that no malloc pays for a large heap's at once.
-void core::decay() noexcept {
+void core::decay(who comes) noexcept {
   constexpr std::size_t least = 32 * MiB;
   constexpr std::uint32_t a_look = 1, a_sweep = 16, a_piece = 128 * a_sweep;  // what they cost, about
   const std::uint64_t now = os::coarse_milliseconds();
@@ -64,7 +77,7 @@ void core::decay() noexcept {
   if (now - last < period) return;
   if (!last_decay_.cas(last, now, order::relaxed, order::relaxed)) return;
   if (last == 0) return;  // the first look at the clock
-  have_it_tended();
+  if (comes == who::at_work) have_it_tended();
   std::uint32_t step = step_.load(order::relaxed);
   if (!unfinished) step_.store(++step, order::relaxed);
 

@@ -138,7 +138,10 @@ bool core::is_returned(const void* p) const noexcept {
 POLDER_NOINLINE core::looked core::thin_some(lab& l, unsigned looks, unsigned most, bool asleep) noexcept {
   std::size_t bytes = 0;
   if (!thins_.load(order::relaxed)) return {.bytes = 0, .all = true};
-  if (l.thin_next == 0) l.thin_next = l.owned;
+  if (l.thin_next == 0) {
+    l.thin_next = l.owned;
+    l.whole_round = true;
+  }
   for (; looks != 0 && most != 0 && l.thin_next != 0; --looks) {
     mem::span& s = arena_.spans()[l.thin_next];
     l.thin_next = s.next_owned;
@@ -148,7 +151,7 @@ POLDER_NOINLINE core::looked core::thin_some(lab& l, unsigned looks, unsigned mo
     bytes += had;
     most -= had != 0;
   }
-  return {.bytes = bytes, .all = l.thin_next == 0};
+  return {.bytes = bytes, .all = l.thin_next == 0 && l.whole_round};
 }
 
 // All that can be thinned, of a LAB that is the caller's. Bytes.

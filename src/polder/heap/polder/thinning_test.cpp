@@ -346,30 +346,156 @@ TEST(thinning, a_thread_that_works_thins_what_it_no_longer_fills) {
   h.validate();
 }
 
-TEST(thinning, what_a_sleeping_thread_has_is_thinned_for_it) {
-  if (const char* why = sparse::why_not()) GTEST_SKIP() << why;
-  if (!os::register_heavy_fence()) GTEST_SKIP() << "no membarrier here";
-  sparse h({.arena_size = GiB, .decay_ms = 2});
-  h.allocate(16);
-  std::atomic<bool> made = false, go_on = false;
-  blocks kept;
-  std::thread sleeper = h.thread([&] {
-    kept = h.keep_one(h.make(64, 32 * MiB), 1024);
-    made.store(true);
-    made.notify_all();
-    go_on.wait(false);
-    for (void* p : kept) h.free(p);
-  });
-  made.wait(false);
-  bool comes_at_all = true;
-  while (comes_at_all && h.thin_ones(kept) < kept.size() / 2) {
-    comes_at_all = h.heap.read_modes().background_error == 0;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+// A thread with many spans that sleeps, and wakes when it is told to.
+struct sleeper {
+  static constexpr options tended{.arena_size = GiB, .decay_ms = 2};
+  static constexpr std::size_t bytes = 64 * MiB, of = 1024;  // each `of`-th block stays
+
+  explicit sleeper(sparse& in) : h(in) {}
+  ~sleeper() {
+    wake();
+    thread.join();
   }
-  go_on.store(true);
-  go_on.notify_all();
-  sleeper.join();
-  if (!comes_at_all) GTEST_SKIP() << "no thread of the heap's own here";
+  static const char* why_not() {
+    if (const char* why = sparse::why_not()) return why;
+    return os::register_heavy_fence() ? nullptr : "no membarrier here";
+  }
+  template <class F>
+  void begin(F f) {
+    thread = h.thread([this, f] {
+      f(*this);
+      sleep();
+      for (void* p : kept) h.free(p);
+    });
+    await(1);
+  }
+  void sleep() {  // the thread itself
+    own = &h.own();
+    const int now = ++slept;
+    slept.notify_all();
+    woken.wait(now - 1);
+  }
+  void wake() { ++woken, woken.notify_all(); }
+  void await(int times) {
+    for (int now; (now = slept.load()) != times;) slept.wait(now);
+  }
+  // Until it is so, or the heap's own thread has ended. False: there is none here.
+  template <class F>
+  bool comes(F is_so) {
+    for (;;) {
+      const modes now = h.heap.read_modes();
+      if (is_so()) return true;
+      if (now.background_error != 0) return false;
+      if (now.background != background_mode::runs) {
+        ADD_FAILURE() << "nobody is there who would do it: " << h.thin_ones(kept) << " of " << kept.size();
+        return true;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+  // The same when it has slept, been woken and fallen asleep again.
+  template <class First, class Then>
+  bool come(First first, Then then) {
+    const bool both = comes(first);
+    wake();
+    await(2);
+    return both && comes(then);
+  }
+  bool is_looked_at() { return own->thinned.load(order::relaxed) == own->seen.load(order::relaxed) + 1; }
+  bool is_thinned() { return h.thin_ones(kept) >= kept.size() * 3 / 4; }
+
+  sparse& h;
+  lab* own = nullptr;
+  std::thread thread;
+  blocks all, kept;
+  std::atomic<int> slept{0}, woken{0};
+};
+
+constexpr const char* untended = "no thread of the heap's own here";
+
+// More of them than the heap's thread looks at while it takes nothing for progress.
+TEST(thinning, what_a_sleeping_thread_has_is_thinned_for_it) {
+  if (const char* why = sleeper::why_not()) GTEST_SKIP() << why;
+  sparse h(sleeper::tended);
+  h.allocate(16);
+  sleeper s(h);
+  s.begin([](sleeper& me) { me.kept = me.h.keep_one(me.h.make(64, me.bytes), me.of); });
+  if (!s.comes([&] { return s.is_thinned(); })) GTEST_SKIP() << untended;
+}
+
+TEST(thinning, what_others_free_of_it_is_thinned_too) {
+  if (const char* why = sleeper::why_not()) GTEST_SKIP() << why;
+  sparse h(sleeper::tended);
+  h.allocate(16);
+  sleeper s(h);
+  s.begin([](sleeper& me) { me.all = me.h.make(64, me.bytes); });
+  const bool comes_at_all = s.comes([&] { return s.is_looked_at(); });
+  s.kept = h.keep_one(s.all, s.of);
+  if (!comes_at_all || !s.comes([&] { return s.is_thinned(); })) GTEST_SKIP() << untended;
+}
+
+// It frees alone, blocks of spans that are not full: it calls nothing on its way.
+struct sleeper_with_open_spans : sleeper {
+  using sleeper::sleeper;
+  void fill_them_but_for_one() {
+    const blocks full = h.make(64, bytes);
+    for (std::size_t i = 0; i != full.size(); ++i) i % of == 0 ? h.free(full[i]) : all.push_back(full[i]);
+  }
+  bool is_left_alone() { return h.heap.read_modes().background != background_mode::runs; }
+};
+
+TEST(thinning, what_it_frees_when_it_comes_back_is_thinned_too) {
+  if (const char* why = sleeper::why_not()) GTEST_SKIP() << why;
+  sparse h(sleeper::tended);
+  h.allocate(16);
+  sleeper_with_open_spans s(h);
+  s.begin([&s](sleeper& me) {
+    s.fill_them_but_for_one();
+    me.sleep();
+    me.kept = me.h.keep_one(me.all, me.of - 1);
+  });
+  if (!s.come([&] { return s.is_looked_at() && s.is_left_alone(); }, [&] { return s.is_thinned(); }))
+    GTEST_SKIP() << untended;
+}
+
+TEST(thinning, what_it_frees_when_it_was_inside_for_long_is_thinned_too) {
+  if (const char* why = sleeper::why_not()) GTEST_SKIP() << why;
+  sparse h(sleeper::tended);
+  h.allocate(16);
+  sleeper_with_open_spans s(h);
+  s.begin([&s](sleeper& me) {
+    s.fill_them_but_for_one();
+    while (me.h.own().door.announce() && !me.h.own().door.is_open()) {
+      me.h.own().door.exit();
+      me.h.free(me.h.allocate(16));
+    }
+    me.sleep();
+    me.h.own().door.exit();
+    me.kept = me.h.keep_one(me.all, me.of - 1);
+  });
+  if (!s.come([&] { return s.is_left_alone(); }, [&] { return s.is_thinned(); })) GTEST_SKIP() << untended;
+}
+
+// Half of the spans are sparse at first. The others become so while the heap's thread has passed some of them.
+TEST(thinning, what_it_frees_amid_a_round_is_thinned_too) {
+  if (const char* why = sleeper::why_not()) GTEST_SKIP() << why;
+  sparse h(sleeper::tended);
+  h.allocate(16);
+  sleeper s(h);
+  constexpr std::size_t few = 8;  // far less than are thinned at a time
+  s.begin([](sleeper& me) {
+    const blocks full = me.h.make(64, me.bytes);
+    for (std::size_t i = 0; i != full.size(); ++i) {
+      const bool stays = i / me.of % 2 == 0 ? i % me.of == 0 : i % me.of != 0;
+      if (!stays) me.h.free(full[i]);
+      else (i / me.of % 2 == 0 ? me.kept : me.all).push_back(full[i]);
+    }
+    me.sleep();
+    const blocks more = me.h.keep_one(me.all, me.of - 1);
+    me.kept.insert(me.kept.end(), more.begin(), more.end());
+  });
+  if (!s.come([&] { return h.thin_ones(s.kept) != 0; }, [&] { return h.thin_ones(s.kept) + few >= s.kept.size(); }))
+    GTEST_SKIP() << untended;
 }
 
 // Else who works meanwhile is turned away for as long as it takes, and gives its LAB away as if the claimer had been stopped.

@@ -17,7 +17,7 @@ void core::for_each_lab(F f) const noexcept {
 }
 
 core::census core::validate() const noexcept {
-  if (background_.runs()) return {};
+  if (is_tended()) return {};
   std::size_t outside = 0, waiting = 0, owned = 0;
   bool all_whole = true;
   for_each_lab([&](const lab& l, mem::lab_number n) {
