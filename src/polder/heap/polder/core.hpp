@@ -191,14 +191,15 @@ class core {
   // ---- pages of spans in use
   static constexpr std::uint32_t most_thins = 256;   // in a step of decay, by a thread that works
   static constexpr std::uint32_t steps_of_rest = 4;  // of a class that takes no span; up to as many more
+  static constexpr unsigned looks_at_once = 1024, thins_at_once = 64;  // while a LAB is claimed
   struct looked {
     std::size_t bytes;  // given back
-    bool all;           // of the LAB's spans, to none of which blocks came meanwhile
+    bool all;  // of the LAB's spans, to none of which blocks came meanwhile; its own thread: of a round it began
   };
   std::size_t thin(lab& l, mem::span& s) noexcept;
   looked thin_some(lab& l, unsigned looks, unsigned most, bool asleep) noexcept;
   std::size_t thin_all(lab& l) noexcept;
-  std::size_t thin_idle() noexcept;
+  bool thin_idle() noexcept;
   bool shut_doors() noexcept;
   // Its spans were not all looked at since its thread was here, or blocks came: a hint.
   bool may_be_thinned(const lab& l) const noexcept {
@@ -237,6 +238,13 @@ class core {
   bool waits_for_a_processor(const lab& o) noexcept;
   void service(lab& l) noexcept;
   void note_step(lab& l) noexcept;
+  // Of others' blocks, or in quarantine: whoever takes that out sweeps, and nobody may come by here for long.
+  void note_kept(lab& l) noexcept {
+    if (l.swept.load(order::relaxed) == 0) [[likely]]
+      return;
+    l.swept.store(0, order::relaxed);
+    have_it_tended();
+  }
   void note_opened(lab& l) noexcept;
   void drain(lab& l, chain& strays) noexcept;
   void drain_held(lab& l, chain& strays) noexcept { drain(l, strays), offer(l); }  // of a LAB without a thread
@@ -303,7 +311,7 @@ class core {
   enum class who : bool { at_work, tends };
   void decay(who = who::at_work) noexcept;
   void have_it_tended() noexcept;
-  bool is_tended() const noexcept { return tended_.load(order::relaxed) != untended; }
+  bool is_tended() const noexcept { return background_[0].runs() || background_[1].runs(); }
   void tend() noexcept;
   bool amid_a_step() const noexcept {
     return purge_from_.load(order::relaxed) != 0 || sweep_from_.load(order::relaxed) != 0;
@@ -407,7 +415,7 @@ class core {
   atomic<std::uint64_t> sent_without_lab_[classes::count + 1]{};
 
   // tended_ — whether the heap's own thread is there, and whether anybody has been at work since it began to look.
-  //   written by  who has the heap tended, by CAS; that thread: when it begins to look, and by CAS when it goes
+  //   written by  who has the heap tended, by CAS; that thread: by CAS when it comes and when it goes, and when it begins to look
   //   read by     the same
   //   order       at-work: it looks at what was done before it was asked. Who finds that it was asked writes nothing, and relies on
   //               what it did being seen by the time the look has come there

@@ -26,10 +26,9 @@ POLDER_NOINLINE void core::reopen(lab& l, mem::span& s, std::uint32_t w) noexcep
   list_partial(l, s);
 }
 
-// `swept` is about what lies in the outbox: whoever empties it sweeps.
 void core::free_remote(lab& l, void* p, std::uint32_t w) noexcept {
   ++l.sent[mem::word::cls(w)];
-  if (!l.out.has(mem::word::owner(w))) l.swept.store(0, order::relaxed);
+  if (!l.out.has(mem::word::owner(w))) note_kept(l);
   l.out.add(mem::word::owner(w), static_cast<mem::block*>(p), tallies[mem::word::cls(w)], l.secret,
             [&](const outbox::list& list) { post_list(l, list); });
 }
@@ -244,7 +243,7 @@ void core::note_opened(lab& l) noexcept {
 }
 
 // Once in a step of decay. What has waited for a whole step goes home; more often would send lists of one block where threads are
-// many.
+// many. And who has just been seen is left alone by the heap's own thread, which therefore has to look again.
 POLDER_ALWAYS_INLINE void core::note_step(lab& l) noexcept {
   const std::uint32_t step = step_.load(order::relaxed), seen = l.seen.load(order::relaxed);
   if (step == seen) [[likely]]
@@ -257,6 +256,7 @@ POLDER_ALWAYS_INLINE void core::note_step(lab& l) noexcept {
   }
   ask_whether_watched(l);
   l.out.flush_all([&](const outbox::list& list) { post_list(l, list); });
+  have_it_tended();
 }
 
 // What every slow path does besides its own work.

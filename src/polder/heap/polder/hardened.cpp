@@ -86,7 +86,7 @@ void core::confine(lab& l, std::uint32_t w, void* p) noexcept {
   const std::uint32_t bytes = classes::block_size[mem::word::cls(w)];
   __builtin_memset(p, 0, bytes);
   links::set(b, nullptr, l.secret);  // freed already, to whoever frees it again
-  l.swept.store(0, order::relaxed);
+  note_kept(l);
   const auto go = [&](mem::block* out) { let_go(l, out); };
   if (quarantine* const q = quarantine_of(l)) q->admit(b, bytes, l.random, go);
   else go(b);

@@ -362,20 +362,19 @@ bool core::with_unused(lab& l, F f) noexcept {
 // Spans are thinned a few at a time, some milliseconds: a thread that comes by meanwhile is turned away for no longer. All at once, of
 // a gigabyte of sparse spans, would be a quarter of a second, and who works would have given its LAB away by then.
 std::size_t core::strip(lab& l) noexcept {
-  constexpr unsigned looks = 1024, thinned = 64;  // at a time
-  constexpr std::uint32_t spare_tries = 16;       // where a thread is inside just then
+  constexpr std::uint32_t spare_tries = 16;  // where a thread is inside just then
   std::size_t bytes = 0;
   std::uint32_t tries = spare_tries;  // no more than it takes, should its thread begin rounds of its own
   bool all = false;
   const auto some = [&](lab& held) {
-    const looked had = thin_some(held, looks, thinned, true);
+    const looked had = thin_some(held, looks_at_once, thins_at_once, true);
     bytes += had.bytes;
     all = had.all;
   };
   const auto begin = [&](lab& held) {
     sweep(held, left::aged);
     held.thin_next = 0;
-    tries += held.owned_count / thinned;
+    tries += held.owned_count / thins_at_once;
     some(held);
   };
   if (!with_unused(l, begin)) return 0;
@@ -384,23 +383,22 @@ std::size_t core::strip(lab& l) noexcept {
 }
 
 // The background thread's: of LABs that nobody works in, so many spans of each. Those that have been seen to the end are left
-// alone until their threads come by again. Bytes that went back to the system.
-std::size_t core::thin_idle() noexcept {
-  constexpr unsigned most = 64;
+// alone until their threads come by again. True: something went back to the system, or a round goes on.
+bool core::thin_idle() noexcept {
   const std::uint32_t step = step_.load(order::relaxed);
-  std::size_t bytes = 0;
+  bool moved = false;
   for (mem::lab_number n = 1; n <= labs_made(); ++n) {
     lab& l = lab_at(n);
     const std::uint32_t seen = l.seen.load(order::relaxed);
     if (step - seen < 2 || !may_be_thinned(l)) continue;
     const auto some = [&](lab& held) {
-      const looked had = thin_some(held, ~0u, most, true);
-      bytes += had.bytes;
+      const looked had = thin_some(held, looks_at_once, thins_at_once, true);
+      moved |= had.bytes != 0 || held.thin_next != 0;
       if (had.all) held.thinned.store(seen + 1, order::relaxed);
     };
     with_unused(l, some);
   }
-  return bytes;
+  return moved;
 }
 
 // Whoever is inside a LAB with something to give finds its door shut when it next comes, and tells (note_return). True: somebody

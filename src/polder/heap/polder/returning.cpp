@@ -3,6 +3,7 @@
 
 #include <polder/heap/polder/core.hpp>
 #include <polder/os/clock.hpp>
+#include <polder/os/ended_thread.hpp>
 #include <polder/os/probe.hpp>
 
 namespace polder::heap {
@@ -11,7 +12,8 @@ namespace polder::heap {
 constexpr mem::grain worth_tending = 16 * MiB / mem::grain_size;
 
 // Whoever takes memory, gives it back or sends blocks home may be the last that comes by for long. A process of one thread gets
-// no other: it could no longer do what the kernel forbids to several, such as unshare(CLONE_NEWUSER).
+// no other: it could no longer do what the kernel forbids to several, such as unshare(CLONE_NEWUSER). Nor does the child of a vfork
+// start one, whose threads end with it.
 void core::have_it_tended() noexcept {
   std::uint32_t state = tended_.load(order::relaxed);
   while (state == tended)
@@ -21,12 +23,9 @@ void core::have_it_tended() noexcept {
   if (!options_.background || options_.decay_ms == 0 || threads_.load(order::relaxed) < 2) return;
   const mem::grain_pool::counts now = grains_.count();
   if (now.taken + now.dirty < worth_tending && huge_.cached_bytes() == 0) return;
-  if (!tended_.cas(state, tended, order::relaxed, order::relaxed)) return;
-  for (os::background_thread& one : background_) {
-    if (one.start([](void* self) { static_cast<core*>(self)->tend(); }, this)) return;
-    if (one.refusal() != 0) break;
-  }
-  tended_.store(untended, order::relaxed);
+  if (background_[0].refusal() != 0 || os::own_process_number() != process_.load(order::relaxed)) return;
+  for (os::background_thread& one : background_)
+    if (one.start([](void* self) { static_cast<core*>(self)->tend(); }, this) || one.refusal() != 0) return;
 }
 
 // What lies in a LAB whose owner is inside is counted too: it may sleep before anybody looks again.
@@ -46,6 +45,8 @@ core::givable core::what_is_left_to_give() const noexcept {
 // be given: what is locked in memory cannot.
 void core::tend() noexcept {
   constexpr unsigned in_vain = 8;
+  std::uint32_t nobody = untended;
+  if (!tended_.cas(nobody, tended, order::relaxed, order::relaxed)) return;  // two were started at once
   givable before;
   for (unsigned idle = 0;;) {
     const bool unfinished = amid_a_step();
@@ -53,7 +54,7 @@ void core::tend() noexcept {
     if (!os::background_thread::shares_rights()) return tended_.store(untended, order::relaxed);
     const bool at_work = tended_.exchange(tended, order::acquire) == asked;  // sync: at-work
     decay(who::tends);
-    const bool thinned = thin_idle() != 0;
+    const bool thinned = thin_idle();
     const givable now = what_is_left_to_give();
     const bool moved = now != std::exchange(before, now) || unfinished || thinned || at_work;
     idle = moved ? 0 : idle + 1;

@@ -142,6 +142,7 @@ POLDER_NOINLINE core::looked core::thin_some(lab& l, unsigned looks, unsigned mo
     l.thin_next = l.owned;
     l.whole_round = true;
   }
+  l.whole_round &= asleep;  // what its thread has passed, it may empty without a word
   for (; looks != 0 && most != 0 && l.thin_next != 0; --looks) {
     mem::span& s = arena_.spans()[l.thin_next];
     l.thin_next = s.next_owned;
@@ -151,7 +152,7 @@ POLDER_NOINLINE core::looked core::thin_some(lab& l, unsigned looks, unsigned mo
     bytes += had;
     most -= had != 0;
   }
-  return {.bytes = bytes, .all = l.thin_next == 0 && l.whole_round};
+  return {.bytes = bytes, .all = l.thin_next == 0 && (l.whole_round || !asleep)};
 }
 
 // All that can be thinned, of a LAB that is the caller's. Bytes.

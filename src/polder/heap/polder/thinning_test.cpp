@@ -1,6 +1,7 @@
 // Pages of spans in use that go back to the system, and come again.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -437,8 +438,8 @@ TEST(thinning, what_others_free_of_it_is_thinned_too) {
 // It frees alone, blocks of spans that are not full: it calls nothing on its way.
 struct sleeper_with_open_spans : sleeper {
   using sleeper::sleeper;
-  void fill_them_but_for_one() {
-    const blocks full = h.make(64, bytes);
+  void fill_them_but_for_one(std::size_t in_all = bytes) {
+    const blocks full = h.make(64, in_all);
     for (std::size_t i = 0; i != full.size(); ++i) i % of == 0 ? h.free(full[i]) : all.push_back(full[i]);
   }
   bool is_left_alone() { return h.heap.read_modes().background != background_mode::runs; }
@@ -496,6 +497,76 @@ TEST(thinning, what_it_frees_amid_a_round_is_thinned_too) {
   });
   if (!s.come([&] { return h.thin_ones(s.kept) != 0; }, [&] { return h.thin_ones(s.kept) + few >= s.kept.size(); }))
     GTEST_SKIP() << untended;
+}
+
+// Its own round has passed some of them by then, for it takes spans of other classes.
+TEST(thinning, what_it_frees_amid_its_own_round_is_thinned_too) {
+  if (const char* why = sleeper::why_not()) GTEST_SKIP() << why;
+  sparse h(sleeper::tended);
+  h.allocate(16);
+  sleeper_with_open_spans s(h);
+  s.begin([&s](sleeper& me) {
+    s.fill_them_but_for_one();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    for (std::size_t n = 80; n != 208; n += 16) me.h.allocate(n);  // a sixteenth of a round each
+    me.kept = me.h.keep_one(me.all, me.of - 1);
+  });
+  if (!s.comes([&] { return s.is_thinned(); })) GTEST_SKIP() << untended;
+}
+
+// It was seen at each of the last looks, for it takes what it has, again and again: nothing came or went.
+TEST(thinning, what_it_frees_after_it_was_seen_for_long_is_thinned_too) {
+  if (const char* why = sleeper::why_not()) GTEST_SKIP() << why;
+  constexpr std::uint32_t decay_ms = 200;
+  sparse h({.arena_size = GiB, .decay_ms = decay_ms});
+  h.allocate(16);
+  sleeper_with_open_spans s(h);
+  s.begin([&s](sleeper& me) {
+    constexpr std::size_t half = 32 * KiB;
+    constexpr int most = 40;  // the heap's thread goes after eight looks, two of these each, if it goes
+    s.fill_them_but_for_one(20 * MiB);
+    const blocks halves = me.h.make(half, 2 * most * half);
+    for (std::size_t i = 0; i < halves.size(); i += 2) me.h.free(halves[i]);
+    for (int i = 0; i != most && !s.is_left_alone(); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(decay_ms / 4));
+      me.h.allocate(half);
+    }
+    me.kept = me.h.keep_one(me.all, me.of - 1);
+  });
+  if (!s.comes([&] { return s.is_thinned(); })) GTEST_SKIP() << untended;
+}
+
+// As many as are looked at in nine claims give nothing, and that is not yet nothing to do.
+TEST(thinning, a_round_that_gives_nothing_for_long_comes_to_its_end) {
+  if (const char* why = sleeper::why_not()) GTEST_SKIP() << why;
+  sparse h(sleeper::tended);
+  h.allocate(16);
+  sleeper s(h);
+  s.begin([](sleeper& me) {
+    for (int i = 0; i != 2 * 10'000; ++i) me.h.allocate(32 * KiB);
+  });
+  if (!s.comes([&] { return s.is_looked_at(); })) GTEST_SKIP() << untended;
+}
+
+// The child's threads end with it; the heap's own is not to be one of them.
+TEST(thinning, after_a_vfork_there_is_somebody_who_does_it) {
+  if (const char* why = os::under_sanitizer()) GTEST_SKIP() << why;  // which has it fork
+  if (const char* why = sleeper::why_not()) GTEST_SKIP() << why;
+  sparse h(sleeper::tended);
+  const blocks all = h.make(64, 32 * MiB);
+  h.thread([&] { h.free(h.allocate(16)); }).join();
+  while (h.heap.read_modes().background == background_mode::runs)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  int status = 0;
+  const pid_t child = ::vfork();
+  if (child == 0) {
+    h.free(h.allocate(MiB));
+    ::_exit(0);
+  }
+  ASSERT_EQ(child, ::waitpid(child, &status, 0));
+  sleeper s(h);
+  s.begin([](sleeper& me) { me.kept = me.h.keep_one(me.h.make(64, me.bytes), me.of); });
+  if (!s.comes([&] { return s.is_thinned(); })) GTEST_SKIP() << untended;
 }
 
 // Else who works meanwhile is turned away for as long as it takes, and gives its LAB away as if the claimer had been stopped.
