@@ -58,7 +58,7 @@ constexpr std::uint64_t starts_that_touch(std::uint64_t word, unsigned n) {
 // A huge page is worth having for memory that will be touched all over: runs, and spans of a class of which some were filled, or
 // where they are many for each thread. What one of them leaves empty must be little of the heap.
 bool grain_pool::is_worth_huge_pages(density d, chunk_number open) const noexcept {
-  if (!huge_pages_ || arena_.no_huge_pages() || arena_.committed().is_narrow()) return false;
+  if (!huge_pages_ || d == density::apart || arena_.no_huge_pages() || arena_.committed().is_narrow()) return false;
   if (d != density::sparse)
     return open * chunk_size >= large_heap || (d == density::dense && os::data_limit() == SIZE_MAX);
   const counts n = count();
@@ -237,17 +237,19 @@ grain grain_pool::take_dirty(unsigned n, want w, chunk_number& hint, site s) noe
 
 grain_pool::run grain_pool::take(unsigned n, chunk_number& hint, site s, density d) noexcept {
   const os::timeline::span told{os::timeline::kind::span_get, n, n * grain_size};
+  if (n > 1 && d != density::apart) d = density::whole;
   const auto take_of = [&](site of) {
-    return n <= grains_per_chunk ? take_short(n, hint, of, n > 1 ? density::whole : d) : take_long(n, of);
+    return n <= grains_per_chunk ? take_short(n, hint, of, d) : take_long(n, of, d);
   };
   const run r = take_of(s);
   return r.first == 0 && s != no_site ? take_of(no_site) : r;
 }
 
 grain_pool::run grain_pool::take_short(unsigned n, chunk_number& hint, site s, density d) noexcept {
+  const bool apart = d == density::apart;
   if (std::uint32_t(count_.load(order::relaxed)) != 0) {
     grain g = take_dirty(n, want::dirty, hint, s);
-    if (g == 0 && n > 1) g = take_dirty(n, want::dirty_in_part, hint, s);
+    if (g == 0 && n > 1 && !apart) g = take_dirty(n, want::dirty_in_part, hint, s);
     if (g != 0) return taken(g, n);
   }
   // What is to be dense lies in huge pages from when on they are worth it, and what is sparse in none before.
@@ -271,10 +273,11 @@ grain_pool::run grain_pool::take_short(unsigned n, chunk_number& hint, site s, d
   for (;;) {
     const chunk_number open = arena_.main_open();
     chunk_number from = lowest.load(order::relaxed);
-    if (from > open) from = 0;
+    if (from > open || apart) from = 0;
     const grain g = sweep(from, open, want::fitting);
     // Only where n is the scale's own size does failure below mean that nobody of this scale is served there.
-    if (std::has_single_bit(n)) lowest.cas(from, g != 0 ? chunk_of(g) : open, order::relaxed, order::relaxed);
+    if (std::has_single_bit(n) && !apart)
+      lowest.cas(from, g != 0 ? chunk_of(g) : open, order::relaxed, order::relaxed);
     if (g != 0) return taken(g, n);
     const chunk_number extra = arena_.main_chunks();
     if (const grain e = sweep(extra, extra + arena_.extra_open(), want::any)) return taken(e, n);
@@ -321,14 +324,15 @@ unsigned grain_pool::dirty_in(grain first, unsigned n) const noexcept {
 
 // Of the runs that begin with the free end of a chunk, the one with most memory already there. Main arena only: extra
 // chunks have no neighbours.
-grain_pool::run grain_pool::take_long(unsigned n, site s) noexcept {
+grain_pool::run grain_pool::take_long(unsigned n, site s, density d) noexcept {
   for (;;) {
     const chunk_number open = arena_.main_open();
     grain best = 0;
     unsigned best_dirty = 0;
     for (chunk_number c = 0; c < open && best_dirty < n; ++c) {
       const unsigned end = unsigned(std::countl_zero(arena_.chunk(c).taken.taken()));
-      if (end == 0) continue;
+      if (end == 0 || (d == density::apart && arena_.chunk(c).kind.load(order::relaxed) == page_kind::huge))
+        continue;
       const grain first = (c + 1) * grains_per_chunk - end;
       const unsigned found = free_from(first, n, s);
       if (found == n) {
@@ -347,7 +351,7 @@ grain_pool::run grain_pool::take_long(unsigned n, site s) noexcept {
     // Chunk by chunk, so that what is free at the end is part of it; but with a site enough at once, for between two calls
     // another thread may open one of another site.
     if (open >= arena_.main_chunks() ||
-        !arena_.open_more(s == no_site ? grains_per_chunk : n, s, wants_huge_pages_next(density::whole)))
+        !arena_.open_more(s == no_site ? grains_per_chunk : n, s, wants_huge_pages_next(d)))
       return {};
   }
 }

@@ -49,12 +49,13 @@ class grain_pool {
   enum class density {
     sparse,  // of a single grain perhaps a page
     dense,   // most of a single grain, for its taker has filled others
-    whole,  // all of a run, unless samples of other runs say that little is touched; take() says so itself of two grains or more
+    whole,  // all of a run, unless samples of other runs say that little is touched; else take() says so of two grains or more
+    apart,  // of a run only what is aligned, whose taker gives the rest back: what lies between such blocks may stay empty
   };
 
   // When huge pages are asked for. For dense grains: at once, in a chunk that is opened for them though others have room; where the
   // system bounds what may be mapped, only as for runs. For runs: in the chunk with which `large_heap` bytes of address space are open,
-  // and all later ones. For sparse grains: when what is in use and a chunk more come to `large_heap` and `each_thread` for each thread.
+  // and all later ones; never for what is apart. For sparse grains: when what is in use and a chunk more come to `large_heap` and `each_thread` for each thread.
   static constexpr std::size_t large_heap = 8 * MiB, each_thread = 4 * MiB;
 
   // Longest run: beyond, a mapping of its own costs little in comparison.
@@ -122,13 +123,13 @@ class grain_pool {
   // Where so many chunks are open, or will be, and what is taken is touched.
   bool is_worth_huge_pages(density d, chunk_number open) const noexcept;
   bool is_sparse(density d) const noexcept {
-    return d == density::sparse || (d == density::whole && samples_.say_sparse());
+    return d == density::sparse || d == density::apart || (d == density::whole && samples_.say_sparse());
   }
   bool wants_huge_pages_next(density d) noexcept;  // in the chunk that is opened for it
   void split(chunk_number c) noexcept;
   unsigned take_in(chunk_number c, unsigned n, want w) noexcept;
   run take_short(unsigned n, chunk_number& hint, site s, density d) noexcept;
-  run take_long(unsigned n, site s) noexcept;
+  run take_long(unsigned n, site s, density d) noexcept;
   unsigned free_from(grain first, unsigned wanted, site s) const noexcept;
   unsigned dirty_in(grain first, unsigned n) const noexcept;
   bool try_take_range(grain first, unsigned n) noexcept;

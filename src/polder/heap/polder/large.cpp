@@ -26,8 +26,11 @@ core::had core::try_large(mem::chunk_number& hint, std::size_t n, std::size_t al
   const std::size_t wanted = mem::grains_for(n < 1 ? 1 : n);
   const std::size_t slack = alignment > mem::grain_size ? alignment / mem::grain_size - 1 : 0;
   if (wanted + slack <= mem::grain_pool::longest) {
+    using density = mem::grain_pool::density;
+    const bool mostly =
+        wanted * 4 >= align_up(wanted, slack + 1) * 3;  // of what lies from one such block to the next
     const mem::grain_pool::run r =
-        grains_.take(unsigned(wanted + slack), hint, site_here(), mem::grain_pool::density::whole);
+        grains_.take(unsigned(wanted + slack), hint, site_here(), mostly ? density::whole : density::apart);
     if (r.first != 0) {
       std::byte* const start = arena_.address_of(r.first);
       std::byte* const p = at_address(align_up(address(start), alignment));

@@ -733,6 +733,27 @@ TEST(options_of_the_heap, huge_pages_are_for_large_blocks_of_a_single_grain) {
   });
 }
 
+// What lies between them may stay empty.
+TEST(options_of_the_heap, huge_pages_are_for_none_that_are_aligned_to_several_times_their_size) {
+  with_huge_pages_for_some h;
+  if (!h.possible()) GTEST_SKIP() << "no huge pages here";
+  const auto aligned = [&](std::size_t alignment, std::size_t n) {
+    return std::memset(h.heap.allocate_aligned(alignment, n), 1, n);
+  };
+  for (int i = 0; i != 20; ++i) h.filled(MiB);
+  for (int i = 0; i != 10; ++i)
+    for (const auto& [alignment, n] : {std::pair{2 * MiB, std::size_t{64}},
+                                       {2 * MiB, 64 * KiB},
+                                       {MiB, 64 * KiB},
+                                       {128 * KiB, 40 * KiB},
+                                       {2 * MiB, MiB},
+                                       {8 * MiB, 64 * KiB}})
+      EXPECT_FALSE(asks_for_huge_pages(aligned(alignment, n))) << alignment << ' ' << n;
+  bool any = false;
+  for (int i = 0; i != 10; ++i) any |= asks_for_huge_pages(aligned(2 * MiB, 2 * MiB));
+  EXPECT_TRUE(any);
+}
+
 // Not in a heap that gave its blocks huge pages from 8 MiB on: each would bring in what it never uses.
 TEST(options_of_the_heap, large_blocks_of_which_little_is_touched_lie_in_small_pages_until_others_are_filled) {
   for (const std::size_t size : {60'000, 100'000, 1'000'000, 5'000'000}) {
