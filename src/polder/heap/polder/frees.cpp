@@ -325,7 +325,7 @@ void core::check_size(const void* p, std::size_t n) const noexcept {
   const std::size_t held = usable_size(p);
   if (arena_.find(address(p)) == 0) {
     if (guarded_.has(p)) {
-      if (n != held) report_size(p);
+      if (n > held || (n != held && !kept_though_small_.load(order::relaxed))) report_size(p);
       return;
     }
     if (!huge_.suits(huge_.find(p), n)) report_size(p);

@@ -167,9 +167,8 @@ void* core::reallocate(lab& l, void* p, std::size_t n) noexcept {
   if (!q) q = allocate(l, n);
   if (!q) {
     if (n > had) return nullptr;
-    note_asked(p, n);  // a shrink cannot fail
-    kept_though_small_.store(true, order::relaxed);
-    return p;
+    note_asked(p, n);
+    return keep_though_small(p);
   }
   __builtin_memcpy(q, p, n < had ? n : had);
   deallocate(l, p);

@@ -109,7 +109,7 @@ class polder_heap {
         void* const q =
             allocate_with(n, [this](std::size_t size, bool inside) { return allocate_missed(size, inside); });
         if (q == nullptr) [[unlikely]]
-          return n <= had ? p : nullptr;  // a shrink cannot fail
+          return n <= had ? core_.load(order::relaxed)->keep_though_small(p) : nullptr;
         __builtin_memcpy(q, p, n < had ? n : had);
         deallocate(p);
         return q;
