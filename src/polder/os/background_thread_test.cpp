@@ -1,4 +1,5 @@
 #include <polder/os/background_thread.hpp>
+#include <polder/os/futex.hpp>
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -32,7 +33,7 @@ struct seen {
     ::close(-1);
     s.error = errno;
     ++s.runs;
-    while (!s.may_end) background_thread::sleep(1);
+    while (!s.may_end) sleep_for(1);
   }
 };
 
@@ -48,7 +49,7 @@ std::uint64_t whatever_can_be_blocked() {
 bool starts(background_thread& t, seen& s) { return t.start(seen::body, &s); }
 void ends(background_thread& t, seen& s) {
   s.may_end = true;
-  while (t.runs()) background_thread::sleep(1);
+  while (t.runs()) sleep_for(1);
 }
 
 #define NEEDS_A_THREAD(t, s) \
@@ -60,7 +61,7 @@ TEST(background_thread, is_one_of_the_process_with_an_errno_and_no_signals) {
   EXPECT_FALSE(t.runs());
   errno = E2BIG;
   NEEDS_A_THREAD(t, s);
-  while (s.runs == 0) background_thread::sleep(1);
+  while (s.runs == 0) sleep_for(1);
   EXPECT_TRUE(t.runs());
   EXPECT_NE(::syscall(SYS_gettid), s.id);
   EXPECT_EQ(0, ::syscall(SYS_tgkill, ::getpid(), s.id, 0));
@@ -108,14 +109,14 @@ TEST(background_thread, notices_that_the_others_gave_up_rights) {
     static void body(void* self) {
       auto& l = *static_cast<looks*>(self);
       for (int i = 0; i != 2; ++i) {
-        while (l.wanted <= i) background_thread::sleep(1);
+        while (l.wanted <= i) sleep_for(1);
         l.shares[i] = background_thread::shares_rights();
         ++l.done;
       }
     }
     void look() {
       ++wanted;
-      while (done != wanted) background_thread::sleep(1);
+      while (done != wanted) sleep_for(1);
     }
   };
   EXPECT_EQ(fine, forked([&] {

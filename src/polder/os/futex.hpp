@@ -15,6 +15,9 @@ void sleep_on(const void* word, std::uint32_t seen) noexcept;
 // The same, until a time of CLOCK_MONOTONIC in nanoseconds at the latest. False: that time has come.
 bool sleep_on_until(const void* word, std::uint32_t seen, std::int64_t time) noexcept;
 
+// Sleeps for so long, whatever happens.
+void sleep_for(std::uint32_t milliseconds) noexcept;
+
 // Wakes one that sleeps on the word, or all.
 void wake_one(const void* word) noexcept;
 void wake_all(const void* word) noexcept;

@@ -2,6 +2,7 @@
 #include <polder/heap/polder/core.hpp>
 #include <polder/os/cgroup.hpp>
 #include <polder/os/clock.hpp>
+#include <polder/os/futex.hpp>
 
 namespace polder::heap {
 
@@ -21,9 +22,22 @@ bool core::set_target(std::size_t bytes) noexcept {
   return budget_.is_short();
 }
 
-// After an attempt without success, the first of which is number 0. False: nothing more can be done about it.
+// After an attempt without success, the first of which is number 0. False: nothing more can be done about it. Under a cap others
+// may have given back what was wanted since the attempt; or it lies in an inbox that somebody empties who has been stopped: for
+// that it stays some milliseconds, but not for good.
 bool core::make_room(lab& l, std::size_t wanted, unsigned tries) noexcept {
-  if (tries != 0 && !(budget_.refuses(wanted) && budget_.ask(wanted))) return false;
+  constexpr unsigned most_tries = 64, most_naps = 8;
+  if (tries != 0 && !budget_.is_limited()) return false;
+  const bool refuses = budget_.refuses(wanted);
+  if (tries != 0 && refuses && !budget_.ask(wanted)) {
+    for (unsigned naps = 0; naps != most_naps && what_is_left_to_give().waiting != 0; ++naps) {
+      os::sleep_for(1);
+      trim(&l);
+      if (!budget_.refuses(wanted)) return true;
+    }
+    return false;
+  }
+  if (!refuses && tries >= most_tries) return false;
   trim(&l);
   return true;
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstring>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include <polder/base/sanitizers.hpp>
@@ -155,6 +156,36 @@ TEST(limits, who_watches_the_cap_is_asked_for_what_a_huge_block_lacks_alone) {
   p = h.heap.reallocate(p, 100);
   EXPECT_NE(nullptr, p) << "what becomes smaller needs no room";
   h.free(p);
+}
+
+// Whoever is inside is as one who was stopped while he emptied another's inbox: what lies there is asked for some times.
+TEST(limits, what_waits_for_one_who_is_inside_is_had_when_he_has_left) {
+  limited h(limited::with(8 * MiB));
+  static std::atomic<int> turn;
+  turn = 0;
+  blocks theirs;
+  std::thread other = h.thread([&] {
+    h.fill(theirs, size, 5000);
+    static_cast<void>(h.own().door.announce());
+    turn = 1, turn.notify_all();
+    turn.wait(1);
+    h.own().door.exit();
+    turn = 3, turn.notify_all();
+    turn.wait(3);
+  });
+  turn.wait(0);
+  h.free_all(theirs);
+  EXPECT_EQ(nullptr, h.allocate(6 * MiB));
+  h.heap.on_limit([](std::size_t) {
+    if (turn != 1) return false;
+    turn = 2, turn.notify_all();
+    turn.wait(2);
+    return false;
+  });
+  EXPECT_NE(nullptr, h.allocate(6 * MiB));
+  h.heap.on_limit(nullptr);
+  turn = 4, turn.notify_all();
+  other.join();
 }
 
 TEST(limits, who_watches_the_cap_frees_and_is_asked_again) {

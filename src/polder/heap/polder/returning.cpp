@@ -4,6 +4,7 @@
 #include <polder/heap/polder/core.hpp>
 #include <polder/os/clock.hpp>
 #include <polder/os/ended_thread.hpp>
+#include <polder/os/futex.hpp>
 #include <polder/os/probe.hpp>
 
 namespace polder::heap {
@@ -50,7 +51,7 @@ void core::tend() noexcept {
   givable before;
   for (unsigned idle = 0;;) {
     const bool unfinished = amid_a_step();
-    os::background_thread::sleep(unfinished ? 5 : options_.decay_ms / 2 + 1 + os::coarse_tick_milliseconds);
+    os::sleep_for(unfinished ? 5 : options_.decay_ms / 2 + 1 + os::coarse_tick_milliseconds);
     if (!os::background_thread::shares_rights()) return tended_.store(untended, order::relaxed);
     const bool at_work = tended_.exchange(tended, order::acquire) == asked;  // sync: at-work
     decay(who::tends);

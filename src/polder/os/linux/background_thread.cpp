@@ -4,7 +4,6 @@
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,7 +13,6 @@
 #include <polder/base/bits.hpp>
 #include <polder/os/background_thread.hpp>
 #include <polder/os/errno_keeper.hpp>
-#include <polder/os/futex.hpp>
 #include <polder/os/pages.hpp>
 #include <polder/os/timeline.hpp>
 
@@ -107,16 +105,6 @@ int background_thread::run(void* self) noexcept {
   ::syscall(SYS_prctl, PR_SET_NAME, "polder");
   me.body_(me.argument_);
   return 0;
-}
-
-// By a futex, which whoever filters system calls must let threads have.
-void background_thread::sleep(std::uint32_t milliseconds) noexcept {
-  const atomic<std::uint32_t> nobody_wakes{0};
-  timespec now;
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  const std::int64_t until = (std::int64_t{now.tv_sec} * 1000 + milliseconds) * 1'000'000 + now.tv_nsec;
-  while (sleep_on_until(&nobody_wakes, 0, until)) {
-  }
 }
 
 namespace {

@@ -29,6 +29,16 @@ bool sleep_on_until(const void* word, std::uint32_t seen, std::int64_t time) noe
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec < time;
 }
 
+// By a futex, which whoever filters system calls must let threads have.
+void sleep_for(std::uint32_t milliseconds) noexcept {
+  const atomic<std::uint32_t> nobody_wakes{0};
+  timespec now;
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  const std::int64_t until = (std::int64_t{now.tv_sec} * 1000 + milliseconds) * 1'000'000 + now.tv_nsec;
+  while (sleep_on_until(&nobody_wakes, 0, until)) {
+  }
+}
+
 void wake_one(const void* word) noexcept {
   const errno_keeper keep;
   ::syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
