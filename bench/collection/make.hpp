@@ -10,6 +10,7 @@
 #include <polder/base/type_list.hpp>
 #include <polder/ds/collection_info.hpp>
 #include <polder/ds/parts/memory.hpp>
+#include <polder/ds/suits.hpp>
 #include <polder/smr/all.hpp>
 
 #include "collection/preallocated.hpp"
@@ -84,8 +85,8 @@ made_collection make_collection(const collection_job& job) {
                        "workloads over queues and stacks have the reclaimers debra, token, hp, 2ge-ibr and leaky"};
   for_each(collection_reclaimers{}, [&]<class R> {
     if (R::info.name != job.reclaimer) return;
-    if constexpr (info.protection == ds::needs::region && R::info.protects != smr::protection::region) {
-      made.why = "this reclaimer protects single pointers, and the structure needs regions";
+    if constexpr (!ds::suits<R>(info)) {
+      made.why = ds::unsuited<R>(info).data();
     } else if (job.memory == "heap") {
       made = make_ours<Of<R, ds::heap_memory>, R>(job);
     } else if constexpr (std::same_as<R, smr::leaky>) {

@@ -2,7 +2,7 @@
 // execute — the workload `set` over one structure of ds/, for each reclaimer that suits it.
 #include <optional>
 
-#include <polder/ds/tree/map_info.hpp>
+#include <polder/ds/suits.hpp>
 #include <polder/smr/all.hpp>
 
 #include "set/set_run.hpp"

@@ -2,7 +2,7 @@
 // all — the registry of structures. What stands here is built, tested, measured and offered by name.
 //
 // An entry is a line: the type, and what it is. A structure that needs regions is passed over where the reclaimer does not
-// protect them, one without read phases where it restarts readers (ds/tree/map_info.hpp: suits).
+// protect them, one without read phases where it restarts readers (ds/suits.hpp).
 //
 // A map is a template of key, value and reclaimer; a queue, stack, deque or pool one of element, reclaimer and memory.
 #include <polder/base/type_list.hpp>

@@ -28,6 +28,7 @@
 #include <polder/ds/parts/ts_cell.hpp>
 #include <polder/ds/parts/ts_lane.hpp>
 #include <polder/ds/parts/ts_sides.hpp>
+#include <polder/ds/suits.hpp>
 #include <polder/smr/thread_slot.hpp>
 
 namespace polder::ds {
@@ -56,7 +57,9 @@ class ts_deque : public collection<ts_deque<T, R, Memory, Clock>, T, in_node<T>>
   // Then the clock's parameters. Throws what the clock throws.
   template <class... Delay>
     requires std::constructible_from<Clock, Delay...>
-  explicit ts_deque(typename R::domain& domain, Delay... delay) : domain_(domain), clock_(delay...) {}
+  explicit ts_deque(typename R::domain& domain, Delay... delay) : domain_(domain), clock_(delay...) {
+    static_assert(suits<R>(info), "the reclaimer does not suit the structure: suits.hpp, unsuited");
+  }
   ts_deque(const ts_deque&) = delete;
   ts_deque& operator=(const ts_deque&) = delete;
   ~ts_deque() {

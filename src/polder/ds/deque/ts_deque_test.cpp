@@ -16,6 +16,10 @@ namespace {
 POLDER_COLLECTION_SUITE(ts_deque_atomic, ts_deque_atomic);
 POLDER_COLLECTION_SUITE(ts_deque_cas, ts_deque_cas);
 
+// A get reads on from nodes that are unlinked: what protects single pointers is refused.
+static_assert(suits<smr::debra>(ts_deque_atomic<long, smr::debra>::info));
+static_assert(!suits<smr::hazard>(ts_deque_atomic<long, smr::hazard>::info));
+
 // One thread's puts and gets at both sides, and now and then another's, while nobody else is at work.
 template <class Deque, class R>
 void as_a_deque(unsigned operations) {

@@ -28,6 +28,7 @@
 #include <polder/ds/parts/collection.hpp>
 #include <polder/ds/parts/memory.hpp>
 #include <polder/ds/parts/ts_lane.hpp>
+#include <polder/ds/suits.hpp>
 #include <polder/sync/atomic.hpp>
 
 namespace polder::ds {
@@ -50,7 +51,9 @@ class cts_queue : public collection<cts_queue<T, R, Memory>, T, in_node<T>>,
   };
   using kept = typename in_node<T>::kept;
 
-  explicit cts_queue(typename R::domain& domain) : domain_(domain) {}
+  explicit cts_queue(typename R::domain& domain) : domain_(domain) {
+    static_assert(suits<R>(info), "the reclaimer does not suit the structure: suits.hpp, unsuited");
+  }
   cts_queue(const cts_queue&) = delete;
   cts_queue& operator=(const cts_queue&) = delete;
   ~cts_queue() {

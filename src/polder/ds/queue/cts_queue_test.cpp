@@ -14,6 +14,10 @@ namespace {
 
 POLDER_COLLECTION_SUITE(cts_queue, cts_queue);
 
+// A dequeue reads on from nodes that are unlinked: what protects single pointers is refused.
+static_assert(suits<smr::debra>(cts_queue<long, smr::debra>::info));
+static_assert(!suits<smr::hazard>(cts_queue<long, smr::hazard>::info));
+
 // More threads than processors wait before there is anything; each gets one, and what came and went is reclaimed
 // meanwhile.
 TEST(cts_queue, dequeues_that_outnumber_enqueues_wait_for_them) {

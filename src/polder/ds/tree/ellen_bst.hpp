@@ -34,6 +34,7 @@
 
 #include <polder/base/check.hpp>
 #include <polder/base/config.hpp>
+#include <polder/ds/suits.hpp>
 #include <polder/ds/tree/map_info.hpp>
 #include <polder/sync/atomic.hpp>
 #include <polder/sync/marked_pointer.hpp>
@@ -148,7 +149,7 @@ class ellen_bst : public counted_at_rest<ellen_bst<K, V, R>> {
 
   // Throws std::bad_alloc.
   explicit ellen_bst(typename R::domain& domain) : domain_(domain) {
-    static_assert(suits<R>(info), "the reclaimer does not suit the structure: map_info.hpp, unsuited");
+    static_assert(suits<R>(info), "the reclaimer does not suit the structure: suits.hpp, unsuited");
     guard g(domain_);
     leaf_type* const one = g.template make<leaf_type>(rank::infinite1, nullptr, nullptr);
     leaf_type* two = nullptr;

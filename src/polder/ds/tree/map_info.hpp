@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include <polder/ds/needs.hpp>
-#include <polder/ds/tree/reading.hpp>
 
 namespace polder::ds {
 
@@ -26,21 +25,6 @@ struct map_info {
   needs protection;
   bool restarts = false;  // its searches are read phases (reading.hpp)
 };
-
-// Why R cannot keep such a structure's nodes; empty: it can. What protects a region protects each pointer too. A scheme that
-// restarts readers would be another one without read phases: its bound, its speed and its name would not hold.
-template <class R>
-constexpr std::string_view unsuited(const map_info& map) {
-  if (map.protection == needs::region && R::info.protects != decltype(R::info.protects)::region)
-    return "this reclaimer protects single pointers, and the structure needs regions";
-  if (restarts<R> && !map.restarts)
-    return "this reclaimer restarts readers, and the structure's searches are not read phases";
-  return {};
-}
-template <class R>
-constexpr bool suits(const map_info& map) {
-  return unsuited<R>(map).empty();
-}
 
 // A sum over keys that does not depend on their order: what was inserted less what was erased.
 template <class K>

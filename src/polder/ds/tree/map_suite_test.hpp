@@ -16,6 +16,7 @@
 
 #include <polder/base/sanitizers.hpp>
 #include <polder/base/type_list.hpp>
+#include <polder/ds/suits.hpp>
 #include <polder/ds/tree/eager_test.hpp>
 #include <polder/ds/tree/history_test.hpp>
 #include <polder/ds/tree/map_info.hpp>

@@ -45,6 +45,7 @@
 #include <polder/base/check.hpp>
 #include <polder/base/config.hpp>
 #include <polder/ds/parts/sleeping_lock.hpp>
+#include <polder/ds/suits.hpp>
 #include <polder/ds/tree/map_info.hpp>
 #include <polder/sync/atomic.hpp>
 
@@ -181,7 +182,7 @@ class occ_avl : public counted_at_rest<occ_avl<K, V, R>> {
   };
 
   explicit occ_avl(typename R::domain& domain) noexcept : domain_(domain) {
-    static_assert(suits<R>(info), "the reclaimer does not suit the structure: map_info.hpp, unsuited");
+    static_assert(suits<R>(info), "the reclaimer does not suit the structure: suits.hpp, unsuited");
   }
   occ_avl(const occ_avl&) = delete;
   occ_avl& operator=(const occ_avl&) = delete;

@@ -8,10 +8,16 @@
 #include <vector>
 
 #include <polder/base/sanitizers.hpp>
+#include <polder/ds/deque/ts_deque.hpp>
+#include <polder/ds/queue/lock_based_queue.hpp>
+#include <polder/ds/queue/ms_queue.hpp>
+#include <polder/ds/suits.hpp>
 #include <polder/ds/tree/abtree.hpp>
 #include <polder/ds/tree/hash_map.hpp>
 #include <polder/ds/tree/list_set.hpp>
 #include <polder/ds/tree/skip_list.hpp>
+#include <polder/smr/epoch/epoch.hpp>
+#include <polder/smr/hazard/hazard.hpp>
 #include <polder/smr/neutral/debra_plus.hpp>
 #include <polder/smr/neutral/nbr.hpp>
 
@@ -169,6 +175,19 @@ TEST(unsuited, is_told_with_the_reason) {
   EXPECT_EQ(unsuited<smr::nbr>(cannot), "this reclaimer protects single pointers, and the structure needs regions");
   EXPECT_EQ(unsuited<smr::nbr>(list<smr::nbr>::info), "");
   EXPECT_EQ(unsuited<smr::debra_plus>(tree<smr::debra_plus>::info), "");
+}
+
+TEST(unsuited, is_told_of_collections_too) {
+  constexpr collection_info none = lock_based_queue<long, smr::nbr>::info;
+  constexpr collection_info nodes = ms_queue<long, smr::nbr>::info;
+  constexpr collection_info regions = ts_deque_atomic<long, smr::nbr>::info;
+  EXPECT_EQ(unsuited<smr::hazard>(regions),
+            "this reclaimer protects single pointers, and the structure needs regions");
+  EXPECT_EQ(unsuited<smr::nbr>(nodes),
+            "this reclaimer restarts readers, and the structure's searches are not read phases");
+  EXPECT_EQ(unsuited<smr::hazard>(nodes), "");
+  EXPECT_EQ(unsuited<smr::debra>(regions), "");
+  EXPECT_EQ(unsuited<smr::nbr>(none), "");
 }
 
 }  // namespace

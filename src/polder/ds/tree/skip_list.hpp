@@ -32,6 +32,7 @@
 
 #include <polder/base/check.hpp>
 #include <polder/base/config.hpp>
+#include <polder/ds/suits.hpp>
 #include <polder/ds/tree/map_info.hpp>
 #include <polder/sync/atomic.hpp>
 #include <polder/sync/marked_pointer.hpp>
@@ -90,7 +91,7 @@ class skip_list : public counted_at_rest<skip_list<K, V, R>> {
   };
 
   explicit skip_list(typename R::domain& domain) noexcept : domain_(domain) {
-    static_assert(suits<R>(info), "the reclaimer does not suit the structure: map_info.hpp, unsuited");
+    static_assert(suits<R>(info), "the reclaimer does not suit the structure: suits.hpp, unsuited");
   }
   skip_list(const skip_list&) = delete;
   skip_list& operator=(const skip_list&) = delete;
