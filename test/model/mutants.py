@@ -288,7 +288,7 @@ BREAKS += [
     ("polder/ds/parts/ts_oldest.hpp", "what was taken between the scans does not count", "if (!seen && taken == 0)", "if (!seen)"),
     (TS_BUFFER, "taken twice", "      if (l.has(taken)) return false;\n", ""),
     (TS_BUFFER, "takers raise nothing", "    raised_.to(n->number.get());\n", ""),
-    (TS_BUFFER, "the owner does not keep what it stamps", "    g.protect(own, made);\n", ""),
+    (TS_BUFFER, "the owner does not keep what it stamps", "    g.protect(own, made_);\n", ""),
     (TS_BUFFER, "unlinks below a node that is taken", "if (l.has(taken) || next == nullptr) return;", "if (next == nullptr) return;"),
     (TS_BUFFER, "unlinks what is inside", "      if (!beyond.has(taken)) return;\n", ""),
     (TS_SEARCH, "one scan is enough to say that all is empty", "if (!seen && puts == 0) return false;", "return false;"),

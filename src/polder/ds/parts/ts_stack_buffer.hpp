@@ -57,8 +57,8 @@ class ts_stack_buffer {
     const std::uint64_t number = number_.get() + 1;
     number_.set(number);
     n->number.set(number);
-    const atomic<node*> made(n);
-    g.protect(own, made);
+    made_.store(n, order::relaxed);
+    g.protect(own, made_);
     node* top;
     do {
       top = youngest(g);
@@ -127,6 +127,11 @@ class ts_stack_buffer {
   //   ABA    guards keep the nodes that are compared from being used again
   atomic<node*> top_;
   raised raised_;
+  // made_ — the node that was put last. Written by the owner before it links it; read where its guard protects it, which with
+  // helping schemes others do for it, maybe when it is back from put() (smr/era/wait_free_eras.hpp): so it is no local.
+  //   order  relaxed: who reads it for the owner follows it nowhere, and takes no part once the owner has an answer
+  //   ABA    never compared
+  atomic<node*> made_;
   plain<std::uint64_t> number_;  // owner only: of the last node
 };
 
