@@ -28,6 +28,28 @@ class memory_of {
     units().deallocate(static_cast<unit*>(p), count(bytes));
   }
   static void* operator new(std::size_t, void* p) noexcept { return p; }
+
+  // More than malloc's alignment, which not every allocator gives: the block begins at the next multiple, behind a unit at least,
+  // and the one before it says where the first is.
+  static void* operator new(std::size_t bytes, std::align_val_t alignment) {
+    const std::size_t n = count(bytes, alignment);
+    unit* const first = units().allocate(n);
+    void* p = first + 1;
+    std::size_t room = (n - 1) * sizeof(unit);
+    std::align(std::size_t(alignment), bytes, p, room);
+    std::construct_at(before(p), first);
+    return p;
+  }
+  static void operator delete(void* p, std::size_t bytes, std::align_val_t alignment) noexcept {
+    units().deallocate(*std::launder(before(p)), count(bytes, alignment));
+  }
+
+ private:
+  static_assert(sizeof(unit) >= sizeof(unit*));
+  static unit** before(void* p) { return reinterpret_cast<unit**>(static_cast<unit*>(p) - 1); }
+  static constexpr std::size_t count(std::size_t bytes, std::align_val_t alignment) {
+    return count(bytes) + count(std::size_t(alignment));
+  }
 };
 
 }  // namespace polder::ds
