@@ -131,7 +131,8 @@ class collection {
     delete std::exchange(guard.b, nullptr);
     return out;
   }
-  // An element that did not get in. If T's move throws here, it is destroyed: it was never inside.
+  // An element that did not get in, back in the value that it was moved from. Where neither way back is sure not to throw and
+  // it does, the element is destroyed: it was never inside.
   static void give_back(kept& e, T& value) {
     if constexpr (std::is_same_v<kept, T>) {
       assign(value, std::move(e));
@@ -141,7 +142,9 @@ class collection {
     }
   }
   static void assign(T& to, T&& from) {
-    if constexpr (std::is_move_assignable_v<T>) {
+    // Rather than an assignment that may throw.
+    constexpr bool made_anew = std::is_nothrow_move_constructible_v<T> && !std::is_nothrow_move_assignable_v<T>;
+    if constexpr (std::is_move_assignable_v<T> && !made_anew) {
       to = std::move(from);
     } else {
       std::destroy_at(&to);

@@ -13,6 +13,7 @@
 
 #include <polder/ds/blocking.hpp>
 #include <polder/ds/queue/ms_queue.hpp>
+#include <polder/ds/queue/vyukov_ring.hpp>
 #include <polder/ds/tree/eager_test.hpp>
 #include <polder/smr/all.hpp>
 
@@ -58,6 +59,25 @@ struct interrupted : collection<interrupted, fragile, in_node<fragile>> {
   std::deque<kept> inside;
   std::function<void()> meanwhile;
 };
+
+// One that is moved as it is made, but whose assignment throws.
+struct unassigned {
+  std::unique_ptr<long> n;
+  explicit unassigned(long i) : n(new long(i)) {}
+  unassigned(unassigned&&) noexcept = default;
+  unassigned& operator=(unassigned&&) { throw std::runtime_error("an assignment"); }
+};
+
+TEST(collection, what_a_full_one_refuses_is_as_it_was_though_assignments_throw) {
+  vyukov_ring<unassigned, eager::leaky> ring(2);
+  for (long i = 0; i != 2; ++i) ASSERT_TRUE(ring.put(unassigned(i)));
+  unassigned outside(7);
+  bool in = true;
+  EXPECT_NO_THROW(in = ring.put(std::move(outside)));
+  EXPECT_FALSE(in);
+  ASSERT_NE(outside.n, nullptr);
+  EXPECT_EQ(*outside.n, 7);
+}
 
 TEST(collection, one_that_comes_back_during_a_get_is_found) {
   interrupted c;
