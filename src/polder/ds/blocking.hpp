@@ -28,7 +28,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <new>
 #include <optional>
@@ -36,6 +35,7 @@
 
 #include <polder/base/config.hpp>
 #include <polder/ds/collection_info.hpp>
+#include <polder/ds/parts/deadline.hpp>
 #include <polder/ds/parts/patience.hpp>
 #include <polder/ds/parts/sleepers.hpp>
 #include <polder/os/futex.hpp>
@@ -105,14 +105,11 @@ class blocking {
   // The same, until a time at the latest. Nothing: that time has come, or it is closed and all has been got.
   template <class Duration>
   std::optional<value_type> get_until(std::chrono::time_point<std::chrono::steady_clock, Duration> time) {
-    return get_by(std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count());
+    return get_by(deadline_at(time));
   }
   template <class Rep, class Period>
   std::optional<value_type> get_for(std::chrono::duration<Rep, Period> duration) {
-    using seconds = std::chrono::duration<double>;
-    if (seconds(duration) >= seconds(1e9)) return wait_get();  // thirty years, which as nanoseconds may be too many
-    return get_until(std::chrono::steady_clock::now() +
-                     std::chrono::duration_cast<std::chrono::nanoseconds>(duration));
+    return get_by(deadline_after(duration));
   }
 
   // From here on nobody puts. Whoever waits hears of it. May be called again.
@@ -128,7 +125,7 @@ class blocking {
 
  private:
   static constexpr bool bounded = !C::info.capacity.empty();
-  static constexpr std::int64_t forever = std::numeric_limits<std::int64_t>::max();
+  static constexpr deadline forever = deadline::max();
 
   // How many puts are under way, of some of the threads.
   struct alignas(false_sharing_range) share {
@@ -157,10 +154,10 @@ class blocking {
     visit& operator=(const visit&) = delete;
 
     // False: the time has come. Whoever comes back looks once more in any case: the wake may have been for it.
-    bool sleep(std::int64_t until) noexcept {
+    bool sleep(deadline until) noexcept {
       bool in_time = true;
       if (until == forever) os::sleep_on(at_.word(), key_);
-      else in_time = os::sleep_on_until(at_.word(), key_, until);
+      else in_time = os::sleep_on_until(at_.word(), key_, until.time_since_epoch().count());
       key_ = at_.again();
       return in_time;
     }
@@ -192,7 +189,7 @@ class blocking {
     return nothing.has_value();
   }
 
-  std::optional<value_type> get_by(std::int64_t time) {
+  std::optional<value_type> get_by(deadline time) {
     std::optional<value_type> e;
     for (patience p; p.more();) {
       if (get_to(e)) return e;

@@ -57,6 +57,28 @@ TEST(blocking, a_time_that_has_come_ends_the_wait) {
   later.join();
 }
 
+// Ends that nanoseconds cannot count.
+TEST(blocking, the_longest_wait_gets_what_is_put_later) {
+  using seconds_of_the_clock = std::chrono::time_point<std::chrono::steady_clock, std::chrono::seconds>;
+  ring r(8);
+  const auto got_later = [&](auto&& get) {
+    std::thread later([&] {
+      std::this_thread::sleep_for(20ms);  // so that it is waited for, most likely
+      r.put(7);
+    });
+    EXPECT_EQ(get(), 7);
+    later.join();
+    while (r.get()) {
+    }
+  };
+  got_later([&] { return r.get_until(seconds_of_the_clock::max()); });
+  got_later([&] { return r.get_until(std::chrono::steady_clock::time_point::max()); });
+  got_later([&] { return r.get_for(std::chrono::days::max()); });
+  got_later([&] { return r.get_for(9e9s - 1s); });  // which they can
+  EXPECT_FALSE(r.get_until(seconds_of_the_clock::min()).has_value());
+  EXPECT_FALSE(r.get_for(std::chrono::days::min()).has_value());
+}
+
 TEST(blocking, closed_it_refuses_and_gives_what_is_left) {
   ring r(2);
   ASSERT_TRUE(r.put(1));

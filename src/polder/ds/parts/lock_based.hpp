@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include <polder/ds/parts/collection.hpp>
+#include <polder/ds/parts/deadline.hpp>
 
 namespace polder::ds {
 
@@ -31,10 +32,9 @@ class lock_based : public collection<Self, T, in_node<T>> {
   std::optional<T> get_for(std::chrono::duration<Representation, Period> patience)
     requires std::is_nothrow_move_constructible_v<T>
   {
-    using clock = typename Locked::clock;
-    const typename clock::time_point now = clock::now();
-    if (patience >= std::chrono::hours(24 * 365)) return wait_get();  // its end could lie beyond the clock's
-    return locked_.take_until(now + std::chrono::ceil<typename clock::duration>(patience));
+    const deadline end = deadline_after(patience);
+    if (end == deadline::max()) return wait_get();
+    return locked_.take_until(end);
   }
 
  protected:

@@ -58,5 +58,17 @@ TYPED_TEST(lock_based_waits, a_wait_has_an_end) {
   EXPECT_FALSE(c.get().has_value());
 }
 
+// Ends that the clock cannot count, in units in which they cannot be compared with those that it can.
+TYPED_TEST(lock_based_waits, the_longest_wait_gets_what_is_put_later) {
+  TypeParam c;
+  std::thread later([&] {
+    std::this_thread::sleep_for(20ms);  // so that it is waited for, most likely
+    c.put(std::make_unique<long>(1));
+  });
+  EXPECT_TRUE(c.get_for(std::chrono::days::max()).has_value());
+  later.join();
+  EXPECT_FALSE(c.get_for(std::chrono::days::min()).has_value());
+}
+
 }  // namespace
 }  // namespace polder::ds::collection_suite

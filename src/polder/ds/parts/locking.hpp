@@ -10,12 +10,12 @@
 //
 // Sequence has element, bool put(element&), std::optional<element> take() and empty() (parts/sequential_queue.hpp); nothing of
 // it throws.
-#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
 
 #include <polder/base/config.hpp>
+#include <polder/ds/parts/deadline.hpp>
 #include <polder/ds/parts/locked_soon.hpp>
 
 namespace polder::ds {
@@ -24,7 +24,6 @@ template <class Sequence>
 class locking {
  public:
   using element = typename Sequence::element;
-  using clock = std::chrono::steady_clock;
 
   locking() = default;
   locking(const locking&) = delete;
@@ -54,7 +53,7 @@ class locking {
     return sequence_.take();
   }
   // Nothing: it was empty all the time.
-  std::optional<element> take_until(clock::time_point end) {
+  std::optional<element> take_until(deadline end) {
     auto locked = locked_soon(lock_);
     ++waiting_;
     filled_.wait_until(locked, end, [this] { return !sequence_.empty(); });

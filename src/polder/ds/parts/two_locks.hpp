@@ -7,12 +7,12 @@
 //              lock of the putters, so a put that sees none has nobody to wake
 //
 // Why std::mutex: see parts/locking.hpp.
-#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
 
 #include <polder/base/config.hpp>
+#include <polder/ds/parts/deadline.hpp>
 #include <polder/ds/parts/locked_soon.hpp>
 #include <polder/ds/parts/two_sided_queue.hpp>
 
@@ -22,7 +22,6 @@ template <class E, class Memory>
 class two_locks {
  public:
   using element = E;
-  using clock = std::chrono::steady_clock;
 
   two_locks() = default;
   two_locks(const two_locks&) = delete;
@@ -54,7 +53,7 @@ class two_locks {
     }
   }
   // Nothing: it was empty all the time.
-  std::optional<E> take_until(clock::time_point end) {
+  std::optional<E> take_until(deadline end) {
     for (;;) {
       if (std::optional<E> e = take()) return e;
       auto locked = locked_soon(putters_);
