@@ -22,11 +22,12 @@ polder_read_heaps(POLDER_WHOLE_HEAPS heap)
 polder_read_heaps(POLDER_SHEETS sheet)
 set(POLDER_HEAPS ${POLDER_WHOLE_HEAPS} ${POLDER_SHEETS})
 
-# polder_preload_library(TARGET HEAP NAME OBJECTS...): lib<NAME>.so that needs libc alone.
+# polder_preload_library(TARGET HEAP NAME OBJECTS...): lib<NAME>.so that needs libc alone. It calls its own functions
+# directly, but for those of operator new and delete, which a program replaces one by one (malloc/replaceable.hpp).
 function(polder_preload_library target name)
   add_library(${target} SHARED ${ARGN})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} LINKER_LANGUAGE CXX)
   target_link_options(${target} PRIVATE -nodefaultlibs -Wl,-z,defs -Wl,-z,now -Wl,-z,relro -Wl,-z,nodelete
-    -Wl,-Bsymbolic-functions -Wl,--hash-style=gnu)
+    -Wl,-Bsymbolic-functions -Wl,--dynamic-list-cpp-new -Wl,--hash-style=gnu)
   target_link_libraries(${target} PRIVATE -lgcc -lc)
 endfunction()

@@ -31,6 +31,15 @@ std::new_handler installed_handler() {
   return get != nullptr ? get() : nullptr;
 }
 
+// Only code that was linked against the run-time library can catch: its own nothrow forms do. `bound` is what the
+// process calls by that name; where the library's object has no other (it is linked into the program, as the heap is),
+// it would lead back here.
+template <class Form>
+Form* catching(const char* name, Form* bound) {
+  const auto theirs = reinterpret_cast<Form*>(os::loaded_symbol_beside(name, get_new_handler_name));
+  return theirs != bound ? theirs : nullptr;
+}
+
 }  // namespace
 
 bool call_new_handler() {
@@ -40,14 +49,17 @@ bool call_new_handler() {
   return true;
 }
 
-// Only code that was linked against the run-time library can catch: its own nothrow form does, around a call of the
-// throwing form, which is ours.
-void* new_again_or_null(std::size_t n, std::size_t alignment) noexcept {
-  if (installed_handler() == nullptr) return nullptr;
-  using nothrow_form = void*(std::size_t, std::align_val_t, const std::nothrow_t&) noexcept;
-  const auto theirs = reinterpret_cast<nothrow_form*>(
-      os::loaded_symbol_beside("_ZnwmSt11align_val_tRKSt9nothrow_t", get_new_handler_name));
-  return theirs != nullptr ? theirs(n, std::align_val_t(alignment), std::nothrow_t()) : nullptr;
+bool has_new_handler() noexcept { return installed_handler() != nullptr; }
+
+nothrow_new* catching_new() noexcept { return catching<nothrow_new>("_ZnwmRKSt9nothrow_t", ::operator new); }
+nothrow_new* catching_array_new() noexcept {
+  return catching<nothrow_new>("_ZnamRKSt9nothrow_t", ::operator new[]);
+}
+nothrow_aligned_new* catching_aligned_new() noexcept {
+  return catching<nothrow_aligned_new>("_ZnwmSt11align_val_tRKSt9nothrow_t", ::operator new);
+}
+nothrow_aligned_new* catching_aligned_array_new() noexcept {
+  return catching<nothrow_aligned_new>("_ZnamSt11align_val_tRKSt9nothrow_t", ::operator new[]);
 }
 
 void throw_bad_alloc() {

@@ -7,7 +7,7 @@
 //              posix_memalign says EINVAL, leaving its argument alone, unless the alignment is a power of two and a
 //              multiple of sizeof(void*) · pvalloc(0) returns a page · nothing above PTRDIFF_MAX is had
 //   fast path  malloc, free, operator new and delete hold the heap's inlined code and nothing else; see
-//              operator_new.cpp for `new`
+//              operator_new.cpp for `new`, replaceable.hpp for what their other forms do first
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +17,7 @@
 #include <polder/base/config.hpp>
 #include <polder/malloc/instance.hpp>
 #include <polder/malloc/public.hpp>
+#include <polder/malloc/replaceable.hpp>
 #include <polder/os/pages.hpp>
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -164,17 +165,41 @@ POLDER_ALIAS(malloc_usable_size) std::size_t polder_usable_size(void* p) noexcep
 
 }  // extern "C"
 
-// operator delete is free: twelve names, two addresses. An alignment or std::nothrow is an argument nobody looks at;
-// an aligned block is not held against its size, which says nothing of its size class.
-POLDER_ALIAS(free) void operator delete(void* p) noexcept;
-POLDER_ALIAS(free) void operator delete[](void* p) noexcept;
-POLDER_ALIAS(free) void operator delete(void* p, const std::nothrow_t&) noexcept;
-POLDER_ALIAS(free) void operator delete[](void* p, const std::nothrow_t&) noexcept;
-POLDER_ALIAS(free) void operator delete(void* p, std::align_val_t) noexcept;
-POLDER_ALIAS(free) void operator delete[](void* p, std::align_val_t) noexcept;
-POLDER_ALIAS(free) void operator delete(void* p, std::align_val_t, const std::nothrow_t&) noexcept;
-POLDER_ALIAS(free) void operator delete[](void* p, std::align_val_t, const std::nothrow_t&) noexcept;
-POLDER_ALIAS(free) void operator delete(void* p, std::size_t, std::align_val_t) noexcept;
-POLDER_ALIAS(free) void operator delete[](void* p, std::size_t, std::align_val_t) noexcept;
-POLDER_ALIAS(free_sized) void operator delete(void* p, std::size_t) noexcept;
-POLDER_ALIAS(free_sized) void operator delete[](void* p, std::size_t) noexcept;
+// operator delete is free, and every form that is told no size leads there, by the arrows of replaceable.hpp. An
+// aligned block is not held against its size, which says nothing of its size class.
+POLDER_REPLACEABLE_ALIAS(free) void operator delete(void* p) noexcept;
+POLDER_REPLACEABLE_ALIAS(free) void operator delete(void* p, std::align_val_t) noexcept;
+
+POLDER_REPLACEABLE void operator delete[](void* p) noexcept { ::operator delete(p); }
+POLDER_REPLACEABLE void operator delete(void* p, const std::nothrow_t&) noexcept { ::operator delete(p); }
+POLDER_REPLACEABLE void operator delete[](void* p, const std::nothrow_t&) noexcept { ::operator delete[](p); }
+POLDER_REPLACEABLE void operator delete[](void* p, std::align_val_t a) noexcept { ::operator delete(p, a); }
+POLDER_REPLACEABLE void operator delete(void* p, std::align_val_t a, const std::nothrow_t&) noexcept {
+  ::operator delete(p, a);
+}
+POLDER_REPLACEABLE void operator delete[](void* p, std::align_val_t a, const std::nothrow_t&) noexcept {
+  ::operator delete[](p, a);
+}
+POLDER_REPLACEABLE void operator delete(void* p, std::size_t, std::align_val_t a) noexcept {
+  ::operator delete(p, a);
+}
+POLDER_REPLACEABLE void operator delete[](void* p, std::size_t, std::align_val_t a) noexcept {
+  ::operator delete[](p, a);
+}
+
+namespace {
+[[gnu::alias("free")]] void own_delete(void* p) noexcept;
+[[gnu::alias("_ZdaPv")]] void own_array_delete(void* p) noexcept;
+}  // namespace
+
+// The size is looked at where the block is the heap's.
+POLDER_REPLACEABLE void operator delete(void* p, std::size_t n) noexcept {
+  if (replaced(::operator delete, own_delete)) [[unlikely]]
+    return ::operator delete(p);
+  instance.deallocate_sized(p, n);
+}
+POLDER_REPLACEABLE void operator delete[](void* p, std::size_t n) noexcept {
+  if (replaced(::operator delete[], own_array_delete) || replaced(::operator delete, own_delete)) [[unlikely]]
+    return ::operator delete[](p);
+  instance.deallocate_sized(p, n);
+}
