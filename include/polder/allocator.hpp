@@ -72,4 +72,11 @@ constexpr bool operator==(const allocator<T>&, const allocator<U>&) noexcept {
   return true;
 }
 
+#ifndef __cpp_impl_three_way_comparison  // C++20 makes it of ==
+template <class T, class U>
+constexpr bool operator!=(const allocator<T>&, const allocator<U>&) noexcept {
+  return false;
+}
+#endif
+
 }  // namespace polder
