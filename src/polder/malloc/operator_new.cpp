@@ -45,8 +45,8 @@ template <class Form, class... Arguments>
   return p;
 }
 
-// By way of a throwing form that is not the heap's. Without a C++ run-time library what it throws goes on to the
-// caller, which does not expect it, and so ends the program.
+// By way of a throwing form that is not the heap's. Where no run-time library is found that catches, what it throws goes
+// on to the caller, which does not expect it, and so ends the program.
 template <class Form, class... Arguments>
 [[gnu::cold, gnu::noinline]] void* nothrow_by(void* (*throwing)(Arguments...), Form* (*find_catching)() noexcept,
                                               Arguments... arguments) noexcept {
