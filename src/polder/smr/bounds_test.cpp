@@ -212,6 +212,53 @@ TEST(hazard_pointers, forget_what_a_closed_guard_held) {
   d.drain();
 }
 
+// An era begins with the births that are asked for, or with each: 0 is no other way to say never.
+using counting_births = type_list<hazard_eras, interval, wait_free_eras>;
+template <class R>
+class schemes_of_eras : public testing::Test {};
+TYPED_TEST_SUITE(schemes_of_eras, tests_of<counting_births>::types, names_of_schemes);
+
+TYPED_TEST(schemes_of_eras, begin_one_with_each_birth_or_so_many) {
+  using R = TypeParam;
+  constexpr int births = 100;
+  for (const unsigned births_an_era : {0u, 1u, 10u}) {
+    typename R::domain::options chosen;
+    chosen.scheme.births_an_era = births_an_era;
+    typename R::domain d(chosen);
+    const era before = d.scheme().clock.now();
+    for (int n = 0; n != births; ++n) {
+      typename R::template guard<1> g(d);
+      g.unmake(g.template make<node<R>>());
+    }
+    EXPECT_EQ(d.scheme().clock.now() - before, era(births_an_era == 10 ? births / 10 : births)) << births_an_era;
+  }
+}
+
+// A member that idles is passed over when somebody has looked for the token in vain so many times, or once: 0 is no other way
+// to say never.
+TEST(token_holders, that_idle_are_passed_over_whatever_the_patience) {
+  for (const unsigned patience : {0u, 1u, 4u}) {
+    token::domain::options chosen;
+    chosen.scheme.patience = patience;
+    token::domain d(chosen);
+    atomic<bool> idles{false}, over{false};
+    std::thread idle([&] {
+      { token::guard<1> g(d); }
+      idles.store(true, order::release);
+      while (!over.load(order::acquire)) std::this_thread::yield();
+    });
+    while (!idles.load(order::acquire)) std::this_thread::yield();
+    for (int n = 0; n != 20'000; ++n) {
+      token::guard<1> g(d);
+      g.retire(g.make<node<token>>());
+    }
+    EXPECT_LT(d.statistics().unreclaimed(), 2000u) << patience;
+    over.store(true, order::release);
+    idle.join();
+    d.drain();
+  }
+}
+
 // Readers that never try twice alone, one pointer after the other, while each birth moves the clock.
 TEST(wait_free_era_readers, that_ask_for_every_word) {
   using R = wait_free_eras;

@@ -85,7 +85,7 @@ class token_core : public grace_periods<token_core<Passing>, 2>, public obstacle
 
   struct options {
     unsigned operations_a_look = 16;  // guards that a thread opens between two looks for the token; the thesis: 1
-    unsigned patience = 4;            // looks without the token, after which its holder is looked at
+    unsigned patience = 4;  // looks without the token, with the last of which its holder is looked at; 0: as 1
     smr::fences::choice fencing = smr::fences::choice::as_the_kernel_allows;
   };
 
@@ -98,7 +98,7 @@ class token_core : public grace_periods<token_core<Passing>, 2>, public obstacle
     std::uint64_t arrivals = 1;  // of the token, here, and passed on by this thread
     bool has_it = false;         // the token is here: one more, if this thread passes it on
     countdown until_look;
-    unsigned patience;  // looks
+    countdown patience;  // looks
   };
 
   explicit token_core(const options& chosen) noexcept : fences(chosen.fencing), options_(chosen) {}
@@ -137,12 +137,12 @@ class token_core : public grace_periods<token_core<Passing>, 2>, public obstacle
     m.turn.until_look.set(options_.operations_a_look);
     token_ring::sight seen = ring_.look();
     if (seen.holder() != m.turn.mine) {
-      if (--m.turn.patience != 0) return;
-      m.turn.patience = options_.patience;
+      if (!m.turn.patience.count()) return;
+      m.turn.patience.set(options_.patience);
       seen = past_who_is_outside(members, m);
       if (seen.holder() != m.turn.mine) return;
     }
-    m.turn.patience = options_.patience;
+    m.turn.patience.set(options_.patience);
     if constexpr (Passing::frees_first) {
       m.turn.has_it = true;
       free();

@@ -31,7 +31,7 @@ struct era_record : retired_object {
 struct era_options {
   // How many objects a thread retires before it looks at what others publish.
   unsigned retires_a_look = 128;
-  // How many objects a thread makes before it begins a new era. Fewer: less garbage, more readers that publish anew.
+  // How many objects a thread makes before it begins a new era. Fewer: less garbage, more readers that publish anew; 0: as 1.
   unsigned births_an_era = 128;
   fences::choice fencing = fences::choice::as_the_kernel_allows;
 };
@@ -59,11 +59,12 @@ class era_core : public sifted<Core, era_record> {
   void born(Member& m, era_header& object) noexcept {
     object.born = clock.now();
     if (--m.turn.until_tick != 0) return;
-    m.turn.until_tick = options_.births_an_era;
+    m.turn.until_tick = births_an_era();
     clock.tick();
   }
 
-  unsigned births_an_era() const noexcept { return options_.births_an_era; }
+  // At least one, since it is counted down from.
+  unsigned births_an_era() const noexcept { return std::max(options_.births_an_era, 1u); }
 
   std::size_t least() const noexcept { return options_.retires_a_look; }
 
