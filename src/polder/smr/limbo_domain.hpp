@@ -6,7 +6,8 @@
 //
 // A thread that ends leaves its bags in its seat; whoever steps next takes them over, and so does drain(). Opening a
 // guard is where work is done: the thread is inside, and holds nothing of the structure yet. A scheme that keeps a bound
-// works in retire() too, when its member is full: one guard may retire any number of objects.
+// works in retire() too, when its member is full: one guard may retire any number of objects. But it calls nobody there, who
+// might throw while the structure has an element in hand: that is owed until the thread's next guard (member::owing).
 //
 // Core:
 //   bags                                   what a member has retired: limbo.hpp, sieve.hpp. put, adopt, surrender, …
@@ -59,12 +60,13 @@
 namespace polder::smr {
 
 // What a domain does when a member's unreclaimed bytes pass the bound: it ends a grace period if the others let it, and
-// frees all that is safe, instead of what its drain would; then it calls, if there is whom to call. What that throws comes
-// out of the guard's constructor, which then opened none, out of retire(), which has retired, or out of drain(), which then
-// has not done its work.
+// frees all that is safe, instead of what its drain would; then it calls, if there is whom to call: at once where a guard
+// just opens, and where retire() found it, when its thread opens the next guard inside no other. What that throws comes out
+// of that guard's constructor, which then opened none, or out of drain(), which then has not done its work; never out of
+// retire(). If the thread ends first, who takes its seat calls.
 struct bound_policy {
   std::uint64_t bytes = ~std::uint64_t{0};                      // of one member
-  void (*passed)(void* context, const garbage& now) = nullptr;  // by the thread that passed it, inside a guard
+  void (*passed)(void* context, const garbage& now) = nullptr;  // by the thread that passed it, inside a new guard
   void (*stalled)(void* context, const stall& by) = nullptr;    // the same, of who has stood in the way for longest
   void* context = nullptr;
 };
@@ -86,8 +88,14 @@ class limbo_domain : thread_watcher {
     alignas(false_sharing_range) typename Core::seat seat;
     // What the thread alone touches, or who claimed the seat.
     alignas(false_sharing_range) typename Core::turn turn;
+    // How many guards are open; or `owing`: none, and the next one to open owes a call to who is told of the bound. That is
+    // the number that one more makes 0, so opening looks for it only where it would find another guard open.
+    static constexpr unsigned owing = ~0u;
     unsigned depth = 0;
-    bool fleeting = false;  // nobody tells of the thread's end, so it leaves with each guard
+    bool is_inside() const noexcept { return depth != 0 && depth != owing; }
+    bool fleeting = false;    // nobody tells of the thread's end, so it leaves with each guard
+    bool owes = false;        // a call, when it is inside; outside, depth says so
+    bool unfinished = false;  // fleeting or owes: there is something to do when the last guard closes
     bool stepping = false;
     bool freeing = false;  // one of its objects, whose deleter runs
     std::size_t owed = 0;  // adaptive: how many more to free for what deleters retired
@@ -120,8 +128,8 @@ class limbo_domain : thread_watcher {
         step_or_close(*m);
       if (!m->bags.safe.empty()) [[unlikely]]
         drain_some(*m);
-    } else {
-      ++m->depth;
+    } else if (++m->depth == 0) [[unlikely]] {
+      m = &open_and_tell();
     }
     return *m;
   }
@@ -129,8 +137,8 @@ class limbo_domain : thread_watcher {
   [[gnu::always_inline]] void close(member& m) noexcept {
     if (--m.depth != 0) return;
     core_.leave(m);
-    if (m.fleeting) [[unlikely]]
-      thread_slot::give_back();
+    if (m.unfinished) [[unlikely]]
+      finish(m);
   }
 
   // Of the calling thread's latest guard.
@@ -252,7 +260,12 @@ class limbo_domain : thread_watcher {
   POLDER_NOINLINE member& elsewhere(member& was);
   POLDER_NOINLINE void step(member& m);
   POLDER_NOINLINE void step_or_close(member& m);
+  POLDER_NOINLINE member& open_and_tell();
+  POLDER_NOINLINE static void finish(member& m) noexcept;
   bool over_bound(const member& m) const noexcept;
+  void tell_of_the_bound(member& m);
+  template <class F>
+  void or_close(member& m, F&& f);
   POLDER_NOINLINE void tell_who_stalls();
   static stall in_full(const member& m, stall s) noexcept;
   stall oldest_obstacle();

@@ -49,7 +49,8 @@ limbo_domain<Core>::~limbo_domain() {
 template <class Core>
 void limbo_domain<Core>::close_mine() noexcept {
   member* const m = members_.find(thread_slot::mine());
-  if (m == nullptr || m->depth == 0) misused(Core::info.name, "a guard was closed that this thread does not hold");
+  if (m == nullptr || !m->is_inside())
+    misused(Core::info.name, "a guard was closed that this thread does not hold");
   close(*m);
 }
 
@@ -117,6 +118,7 @@ template <class Core>
 typename limbo_domain<Core>::member& limbo_domain<Core>::join() {
   member& m = members_.join(thread_slot::mine(), *this);
   m.fleeting = thread_slot::fleeting();
+  m.unfinished = m.fleeting;
   m.thread.store(os::own_thread_number(), order::relaxed);
   return m;
 }
@@ -150,13 +152,40 @@ void limbo_domain<Core>::step(member& m) {
       core_.ripen(members_, m, m.bags.safe, [&](const entry& e) { free(m, e); });
       free_all(m);
     }
-    if (options_.bound.passed != nullptr) options_.bound.passed(options_.bound.context, statistics());
-    if (options_.bound.stalled != nullptr) tell_who_stalls();
+    m.owes = m.unfinished = options_.bound.passed != nullptr || options_.bound.stalled != nullptr;
   }
 }
 
+// Its guard was just opened.
 template <class Core>
 void limbo_domain<Core>::step_or_close(member& m) {
+  or_close(m, [&] {
+    step(m);
+    if (m.owes) tell_of_the_bound(m);
+  });
+}
+
+// The thread has counted its guard, and the depth is 0 again: it opens as any does, maybe in another seat, and then the call
+// is made that was owed.
+template <class Core>
+typename limbo_domain<Core>::member& limbo_domain<Core>::open_and_tell() {
+  member& opened = open();
+  or_close(opened, [&] { tell_of_the_bound(opened); });
+  return opened;
+}
+
+// The thread's last guard was closed.
+template <class Core>
+void limbo_domain<Core>::finish(member& m) noexcept {
+  if (std::exchange(m.owes, false)) m.depth = member::owing;
+  m.unfinished = m.fleeting;
+  if (m.fleeting) thread_slot::give_back();
+}
+
+// What f throws leaves no guard open.
+template <class Core>
+template <class F>
+void limbo_domain<Core>::or_close(member& m, F&& f) {
   struct undo {
     limbo_domain& d;
     member* m;
@@ -164,8 +193,18 @@ void limbo_domain<Core>::step_or_close(member& m) {
       if (m != nullptr) d.close(*m);
     }
   } closing{*this, &m};
-  step(m);
+  f();
   closing.m = nullptr;
+}
+
+// Who is told may open guards and retire: the thread does not look at others then.
+template <class Core>
+void limbo_domain<Core>::tell_of_the_bound(member& m) {
+  m.owes = false;
+  m.unfinished = m.fleeting;
+  const while_stepping once(m);
+  if (options_.bound.passed != nullptr) options_.bound.passed(options_.bound.context, statistics());
+  if (options_.bound.stalled != nullptr) tell_who_stalls();
 }
 
 template <class Core>
@@ -395,7 +434,7 @@ void limbo_domain<Core>::collect() {
 // The calling thread has no guard open, and needs its seat no more.
 template <class Core>
 void limbo_domain<Core>::part(member& m) noexcept {
-  if (m.depth != 0) return;  // a guard that was never closed, as by longjmp: what it protects stays
+  if (m.is_inside()) return;  // a guard that was never closed, as by longjmp: what it protects stays
   members_.forget(m.number);
   m.seat.vacate();
   m.gate.disown();
@@ -410,7 +449,7 @@ void limbo_domain<Core>::thread_ended(thread_slot::number who) noexcept {
 template <class Core>
 bool limbo_domain<Core>::needs(thread_slot::number who) const noexcept {
   const member* const m = members_.find(who);
-  return m != nullptr && m->depth != 0;
+  return m != nullptr && m->is_inside();
 }
 
 template <class Core>
@@ -431,7 +470,7 @@ void limbo_domain<Core>::forked(thread_slot::number survivor) noexcept {
     m->seat.vacate();
     if (m->number != survivor) members_.forget(m->number);
     m->depth = 0;
-    m->stepping = m->freeing = false;
+    m->stepping = m->freeing = m->owes = m->unfinished = false;
     m->gate.abandon_after_fork();
   }
   orphans_.left();
@@ -447,7 +486,7 @@ unsigned limbo_domain<Core>::members_inside() const noexcept {
 template <class Core>
 void limbo_domain<Core>::outside(std::string_view what) const {
   const member* const m = members_.find(thread_slot::mine());
-  if (m != nullptr && m->depth != 0) {
+  if (m != nullptr && m->is_inside()) {
     if (what == "drain")
       misused(Core::info.name, "drain() inside a guard of the same domain would wait for itself");
     misused(Core::info.name, "synchronize() inside a guard of the same domain would wait for itself");
