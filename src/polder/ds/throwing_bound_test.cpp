@@ -1,6 +1,6 @@
 // Structures over a domain whose `bound.passed` throws: an operation that throws was not begun, so what goes in comes out,
-// once. Those whose operations retire while they have an element in hand, under each way in which a scheme comes to its
-// bound.
+// once. Those whose operations retire while they have an element in hand, open guards more than once, or number what they
+// put, under each way in which a scheme comes to its bound.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 
 #include <polder/base/type_list.hpp>
 #include <polder/ds/collection_info.hpp>
+#include <polder/ds/queue/cts_queue.hpp>
 #include <polder/ds/queue/kogan_petrank_queue.hpp>
 #include <polder/ds/queue/ms_queue.hpp>
 #include <polder/ds/queue/random_dequeue_queue.hpp>
@@ -129,17 +130,17 @@ TYPED_TEST_SUITE(throwing_bound, schemes, smr::names_of_schemes);
 
 TYPED_TEST(throwing_bound, loses_no_element) {
   using R = TypeParam;
-  for_each(
-      type_list<ms_queue<long, R>, kogan_petrank_queue<long, R>, random_dequeue_queue<long, R>, rts_queue<long, R>,
-                ts_queue_atomic<long, R, heap_memory>, treiber_stack<long, R>, elimination_backoff_stack<long, R>,
-                ts_stack_atomic<long, R, heap_memory>, lru_ds<long, R, heap_memory>>{},
-      []<class C> {
-        if constexpr (C::info.protection != needs::region || R::info.protects == smr::protection::region)
-          TestFixture::expect_the_same(C::info.name, [](auto& domain, auto& in, auto& out) {
-            C c(domain);
-            TestFixture::put_and_get(c, in, out);
-          });
-      });
+  for_each(type_list<ms_queue<long, R>, kogan_petrank_queue<long, R>, random_dequeue_queue<long, R>,
+                     rts_queue<long, R>, ts_queue_atomic<long, R, heap_memory>, cts_queue<long, R>,
+                     treiber_stack<long, R>, elimination_backoff_stack<long, R>,
+                     ts_stack_atomic<long, R, heap_memory>, lru_ds<long, R, heap_memory>>{},
+           []<class C> {
+             if constexpr (C::info.protection != needs::region || R::info.protects == smr::protection::region)
+               TestFixture::expect_the_same(C::info.name, [](auto& domain, auto& in, auto& out) {
+                 C c(domain);
+                 TestFixture::put_and_get(c, in, out);
+               });
+           });
 }
 
 TYPED_TEST(throwing_bound, loses_no_value) {

@@ -7,15 +7,16 @@
 //              that is its
 //   in malloc  no: enqueue allocates
 //   deviation  the stamp is drawn before the element is linked, so it never changes; what is taken is unlinked and
-//              retired. Who waits holds no guard, so reclamation goes on, and gives the processor away instead of
-//              spinning
+//              retired. A ticket is drawn, by CAS, when its stamp has been, inside the guard in which it is answered:
+//              opening one may throw, and a ticket that is lost takes its element along. Who waits for a stamp holds no
+//              guard, so reclamation goes on, and gives the processor away instead of spinning; who waits for the link
+//              does, as does the enqueue that is about to write it
 //
-//     dequeue: ticket drawn ──▶ until that stamp is drawn ──▶ until it is linked ──▶ taken
-//                                    [looks at one word]          [looks through the lists]
+//     dequeue: until the next stamp is drawn ──▶ ticket drawn ──▶ until it is linked ──▶ taken
+//                 [looks at two words]             [a guard]        [looks through the lists]
 //
 // Invariant: of each number one element and one dequeue; so the elements leave in the order of the stamps, and two
-// dequeues never want the same one. If there are more dequeues than enqueues, the surplus waits for enqueues to come;
-// a dequeue that waits for an element cannot be answered by a later one.
+// dequeues never want the same one. If there are more dequeues than enqueues, the surplus waits for enqueues to come.
 #include <cstdint>
 #include <optional>
 #include <thread>
@@ -81,19 +82,34 @@ class cts_queue : public collection<cts_queue<T, R, Memory>, T, in_node<T>>,
   }
 
   std::optional<kept> remove() {
-    static_cast<void>(guard(domain_));  // a thread's first may throw, which a ticket that was drawn must not see
-    const std::uint64_t ticket = tickets_.fetch_add(1, order::relaxed);
-    for (unsigned looks = 0; stamps_.load(order::relaxed) <= ticket; ++looks) {
-      if (looks >= patience) std::this_thread::yield();
-    }
     for (;;) {
-      if (std::optional<kept> e = take(ticket)) return e;
-      std::this_thread::yield();  // its enqueue has drawn the stamp, and is about to link it
+      wait_for_a_stamp();
+      guard g(domain_);
+      const std::uint64_t ticket = draw();
+      if (ticket == none) continue;
+      for (;;) {
+        if (std::optional<kept> e = take(g, ticket)) return e;
+        std::this_thread::yield();  // its enqueue has drawn the stamp, and is about to link it
+      }
     }
   }
 
-  std::optional<kept> take(std::uint64_t ticket) {
-    guard g(domain_);
+  void wait_for_a_stamp() const noexcept {
+    for (unsigned looks = 0; stamps_.load(order::relaxed) <= tickets_.load(order::relaxed); ++looks) {
+      if (looks >= patience) std::this_thread::yield();
+    }
+  }
+
+  // The next ticket; none: others have drawn all whose stamps are drawn.
+  std::uint64_t draw() noexcept {
+    std::uint64_t next = tickets_.load(order::relaxed);
+    while (next < stamps_.load(order::relaxed)) {
+      if (tickets_.cas(next, next + 1, order::relaxed, order::relaxed)) return next;
+    }
+    return none;
+  }
+
+  std::optional<kept> take(guard& g, std::uint64_t ticket) {
     std::optional<kept> e;
     lanes_.each([&](lane& l) {
       node* const n = l.find([&](node& seen) { return seen.stamp.get()->at >= ticket; });  // stamps ascend
@@ -106,12 +122,13 @@ class cts_queue : public collection<cts_queue<T, R, Memory>, T, in_node<T>>,
     return e;
   }
 
+  static constexpr std::uint64_t none = 0;   // numbers begin at 1
   static constexpr unsigned patience = 100;  // looks, before the processor is given away
 
   typename R::domain& domain_;
   by_thread<lane> lanes_;
-  // stamps_, tickets_ — the next enqueue's and the next dequeue's number. Written by fetch-and-add; relaxed, since
-  // elements are found by their links.
+  // stamps_, tickets_ — the next enqueue's and the next dequeue's number. Written by fetch-and-add and by CAS; they only
+  // grow; relaxed, since elements are found by their links.
   alignas(false_sharing_range) atomic<std::uint64_t> stamps_{1};
   alignas(false_sharing_range) atomic<std::uint64_t> tickets_{1};
 };
