@@ -34,6 +34,11 @@ constexpr struct {
     {"_ZnwmSt11align_val_t", [] { return ::operator new(std::size_t(opaque(64)), std::align_val_t{64}); }},
     {"_ZnwmSt11align_val_tRKSt9nothrow_t",
      [] { return ::operator new(std::size_t(opaque(64)), std::align_val_t{64}, std::nothrow); }},
+    {"_Znam", [] { return ::operator new[](std::size_t(opaque(40))); }},
+    {"_ZnamRKSt9nothrow_t", [] { return ::operator new[](std::size_t(opaque(40)), std::nothrow); }},
+    {"_ZnamSt11align_val_t", [] { return ::operator new[](std::size_t(opaque(64)), std::align_val_t{64}); }},
+    {"_ZnamSt11align_val_tRKSt9nothrow_t",
+     [] { return ::operator new[](std::size_t(opaque(64)), std::align_val_t{64}, std::nothrow); }},
 };
 
 }  // namespace
