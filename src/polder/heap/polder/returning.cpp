@@ -21,12 +21,18 @@ void core::have_it_tended() noexcept {
     if (tended_.cas(state, asked, order::release, order::relaxed)) return;  // sync: at-work
   if (state == asked) [[likely]]
     return;
+  if (state == coming && is_tended()) return;
   if (!options_.background || options_.decay_ms == 0 || threads_.load(order::relaxed) < 2) return;
   const mem::grain_pool::counts now = grains_.count();
   if (now.taken + now.dirty < worth_tending && huge_.cached_bytes() == 0) return;
   if (background_[0].refusal() != 0 || os::own_process_number() != process_.load(order::relaxed)) return;
-  for (os::background_thread& one : background_)
-    if (one.start([](void* self) { static_cast<core*>(self)->tend(); }, this) || one.refusal() != 0) return;
+  if (!tended_.cas(state, coming, order::relaxed, order::relaxed)) return;
+  for (os::background_thread& one : background_) {
+    if (one.start([](void* self) { static_cast<core*>(self)->tend(); }, this)) return;
+    if (one.refusal() != 0) break;
+  }
+  state = coming;
+  tended_.cas(state, untended, order::relaxed, order::relaxed);
 }
 
 // What lies in a LAB whose owner is inside is counted too: it may sleep before anybody looks again.
@@ -46,7 +52,7 @@ core::givable core::what_is_left_to_give() const noexcept {
 // be given: what is locked in memory cannot.
 void core::tend() noexcept {
   constexpr unsigned in_vain = 8;
-  std::uint32_t nobody = untended;
+  std::uint32_t nobody = coming;
   if (!tended_.cas(nobody, tended, order::relaxed, order::relaxed)) return;  // two were started at once
   givable before;
   for (unsigned idle = 0;;) {
