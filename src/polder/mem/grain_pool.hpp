@@ -55,7 +55,8 @@ class grain_pool {
 
   // When huge pages are asked for. For dense grains: at once, in a chunk that is opened for them though others have room; where the
   // system bounds what may be mapped, only as for runs. For runs: in the chunk with which `large_heap` bytes of address space are open,
-  // and all later ones; never for what is apart. For sparse grains: when what is in use and a chunk more come to `large_heap` and `each_thread` for each thread.
+  // and all later ones; never for what is apart. For sparse grains: when what is in use and a chunk more come to `large_heap` and
+  // `each_thread` for each thread.
   static constexpr std::size_t large_heap = 8 * MiB, each_thread = 4 * MiB;
 
   // Longest run: beyond, a mapping of its own costs little in comparison.

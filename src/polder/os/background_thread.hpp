@@ -38,8 +38,8 @@ class background_thread {
   // In the child of a fork, where it is not.
   void forget() noexcept { id_.store(0, order::relaxed); }
 
-  // On that thread. False: the others have other users, groups or capabilities by now, or this cannot be known. Of a process that root did not
-  // start nothing is looked at.
+  // On that thread. False: the others have other users, groups or capabilities by now, or this cannot be known. Of a process that
+  // root did not start nothing is looked at.
   static bool shares_rights() noexcept;
 
  private:

@@ -53,6 +53,7 @@ struct sparse : served {
     for (std::size_t i = 0; i != all.size(); ++i) i % of == of / 2 ? kept.push_back(all[i]) : free(all[i]);
     return kept;
   }
+  bool is_left_alone() { return heap.read_modes().background != background_mode::runs; }
   bool is_thin(const void* p) { return mem::word::is_thin(word_of(p)); }
   std::size_t thin_ones(const blocks& all) {
     std::set<mem::grain> found;
@@ -402,6 +403,7 @@ struct sleeper {
     await(2);
     return both && comes(then);
   }
+  void fill_and_keep_few() { kept = h.keep_one(h.make(64, bytes), of); }
   bool is_looked_at() { return own->thinned.load(order::relaxed) == own->seen.load(order::relaxed) + 1; }
   bool is_thinned() { return h.thin_ones(kept) >= kept.size() * 3 / 4; }
 
@@ -420,7 +422,7 @@ TEST(thinning, what_a_sleeping_thread_has_is_thinned_for_it) {
   sparse h(sleeper::tended);
   h.allocate(16);
   sleeper s(h);
-  s.begin([](sleeper& me) { me.kept = me.h.keep_one(me.h.make(64, me.bytes), me.of); });
+  s.begin([](sleeper& me) { me.fill_and_keep_few(); });
   if (!s.comes([&] { return s.is_thinned(); })) GTEST_SKIP() << untended;
 }
 
@@ -442,7 +444,6 @@ struct sleeper_with_open_spans : sleeper {
     const blocks full = h.make(64, in_all);
     for (std::size_t i = 0; i != full.size(); ++i) i % of == 0 ? h.free(full[i]) : all.push_back(full[i]);
   }
-  bool is_left_alone() { return h.heap.read_modes().background != background_mode::runs; }
 };
 
 TEST(thinning, what_it_frees_when_it_comes_back_is_thinned_too) {
@@ -455,7 +456,7 @@ TEST(thinning, what_it_frees_when_it_comes_back_is_thinned_too) {
     me.sleep();
     me.kept = me.h.keep_one(me.all, me.of - 1);
   });
-  if (!s.come([&] { return s.is_looked_at() && s.is_left_alone(); }, [&] { return s.is_thinned(); }))
+  if (!s.come([&] { return s.is_looked_at() && h.is_left_alone(); }, [&] { return s.is_thinned(); }))
     GTEST_SKIP() << untended;
 }
 
@@ -474,7 +475,7 @@ TEST(thinning, what_it_frees_when_it_was_inside_for_long_is_thinned_too) {
     me.h.own().door.exit();
     me.kept = me.h.keep_one(me.all, me.of - 1);
   });
-  if (!s.come([&] { return s.is_left_alone(); }, [&] { return s.is_thinned(); })) GTEST_SKIP() << untended;
+  if (!s.come([&] { return h.is_left_alone(); }, [&] { return s.is_thinned(); })) GTEST_SKIP() << untended;
 }
 
 // Half of the spans are sparse at first. The others become so while the heap's thread has passed some of them.
@@ -521,13 +522,13 @@ TEST(thinning, what_it_frees_after_it_was_seen_for_long_is_thinned_too) {
   sparse h({.arena_size = GiB, .decay_ms = decay_ms});
   h.allocate(16);
   sleeper_with_open_spans s(h);
-  s.begin([&s](sleeper& me) {
+  s.begin([&](sleeper& me) {
     constexpr std::size_t half = 32 * KiB;
     constexpr int most = 40;  // the heap's thread goes after eight looks, two of these each, if it goes
     s.fill_them_but_for_one(20 * MiB);
     const blocks halves = me.h.make(half, 2 * most * half);
     for (std::size_t i = 0; i < halves.size(); i += 2) me.h.free(halves[i]);
-    for (int i = 0; i != most && !s.is_left_alone(); ++i) {
+    for (int i = 0; i != most && !h.is_left_alone(); ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(decay_ms / 4));
       me.h.allocate(half);
     }
@@ -555,8 +556,7 @@ TEST(thinning, after_a_vfork_there_is_somebody_who_does_it) {
   sparse h(sleeper::tended);
   const blocks all = h.make(64, 32 * MiB);
   h.thread([&] { h.free(h.allocate(16)); }).join();
-  while (h.heap.read_modes().background == background_mode::runs)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (!h.is_left_alone()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   int status = 0;
   const pid_t child = ::vfork();
   if (child == 0) {
@@ -565,7 +565,7 @@ TEST(thinning, after_a_vfork_there_is_somebody_who_does_it) {
   }
   ASSERT_EQ(child, ::waitpid(child, &status, 0));
   sleeper s(h);
-  s.begin([](sleeper& me) { me.kept = me.h.keep_one(me.h.make(64, me.bytes), me.of); });
+  s.begin([](sleeper& me) { me.fill_and_keep_few(); });
   if (!s.comes([&] { return s.is_thinned(); })) GTEST_SKIP() << untended;
 }
 
