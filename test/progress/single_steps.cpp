@@ -458,6 +458,7 @@ int main(int argc, char** argv) {
   }
   probe::expect(run != 0, "no such script: %s", which.c_str());
   for (finding& f : findings) f.tell_of(mode);
-  probe::say("%d scripts, interrupted %zu times, not met again %zu times; %zu failures", run, it.met, it.missed, it.failed);
+  probe::say("%d scripts, interrupted %zu times, not met again %zu times; %zu failures", run, it.met, it.missed,
+             it.failed);
   return it.failed == 0 && it.met != 0 ? 0 : 1;
 }
