@@ -232,6 +232,7 @@ class core {
   void free_large(mem::chunk_number* hint, mem::grain g, const void* p) noexcept;
   [[noreturn]] void report_size(const void* p) const noexcept;
   bool is_listed(const mem::span& s, const mem::block* b) const noexcept;
+  bool may_wait(const mem::block* b) const noexcept;
   // Of a block of this heap's, in a span.
   std::uint32_t word_of(const mem::block* b) const noexcept {
     return arena_.words()[arena_.find(address(b))].load(order::acquire);  // sync: span-made

@@ -56,16 +56,23 @@ bool core::is_listed(const mem::span& s, const mem::block* b) const noexcept {
   return false;
 }
 
+// Whether a block lies at b that may be on its way home: a place of its span, with a fitting link, that is not on the span's list.
+bool core::may_wait(const mem::block* b) const noexcept {
+  const mem::grain g = is_aligned(address(b), min_alignment) ? arena_.find(address(b)) : 0;
+  if (g == 0) return false;
+  const std::uint32_t w = arena_.words()[g].load(order::relaxed);
+  const unsigned c = mem::word::cls(w);
+  return c != 0 && c <= classes::count && mem::word::owner(w) != 0 && is_place(c, b) && links::fit(b, secret_) &&
+         !is_listed(arena_.spans()[g], b);
+}
+
 // Whether p is free, which looks it. A live block does, too, when its user has copied to it what nobody has written to since it was
-// part of a free one. A free one is on its span's list, or among those that wait, before another or at the end.
+// part of a free one. A free one is on its span's list, or among those that wait, before another of them or at the end.
 [[gnu::cold]] POLDER_NOINLINE bool core::is_free(std::uint32_t w, const void* p) const noexcept {
   const auto* const b = static_cast<const mem::block*>(p);
   if (is_listed(arena_.spans()[arena_.find(address(p))], b)) return true;
   const mem::block* const next = links::next(b, secret_);
-  const auto is_one = [&] {
-    return is_aligned(address(next), min_alignment) && arena_.find(address(next)) != 0 && links::fit(next, secret_);
-  };
-  return some_wait(mem::word::cls(w)) && (next == nullptr || is_one());
+  return some_wait(mem::word::cls(w)) && (next == nullptr || may_wait(next));
 }
 
 // Returns if p may be a live block of the span that word w describes, as far as anything tells.

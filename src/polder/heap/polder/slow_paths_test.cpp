@@ -146,6 +146,24 @@ TEST(no_mistake, a_copy_of_a_free_block_while_others_are_on_their_way_home) {
   h.validate();
 }
 
+// What was copied may be older still: from when the grain was of another class, or from before its link's place was on a list again.
+TEST(no_mistake, a_copy_of_a_block_that_was_free_long_ago_while_others_are_on_their_way_home) {
+  copied h(48);
+  auto* const within = reinterpret_cast<mem::block*>(static_cast<std::byte*>(h.allocate(48)) + 16);
+  const mem::secret secret = h.own().secret;
+  links::set(within, nullptr, secret);
+  void* const once_more = h.allocate(48);
+  links::set(static_cast<mem::block*>(h.live), within, secret);
+  links::set(static_cast<mem::block*>(once_more), static_cast<mem::block*>(h.before), secret);
+  h.in_a_thread([&] {
+    h.free(h.last);
+    h.free(h.live);
+    h.free(once_more);
+  });
+  h.heap.trim(0);
+  h.validate();
+}
+
 TEST(mistake, a_block_freed_twice_that_is_on_its_way_home) {
   served h;
   void* const p = h.allocate(48);
