@@ -12,7 +12,7 @@ inline constexpr long documented_calls[] = {
     SYS_madvise,            // decay, prefault
     SYS_mremap,             // realloc of huge blocks
     SYS_membarrier,         // claims an idle thread's cache
-    SYS_sched_getaffinity,  // once: are threads more than processors?
+    SYS_sched_getaffinity,  // once, when the heap begins
     SYS_prlimit64,          // reads RLIMIT_AS when more of the arena is opened
     SYS_clock_gettime,      // decay; the vDSO normally answers
     SYS_getpid,             // whose threads those are of which the next two tell

@@ -239,7 +239,7 @@ class core {
   }
   bool is_free(std::uint32_t w, const void* p) const noexcept;
   void check_live(std::uint32_t w, const void* p) const noexcept;
-  bool is_a_crowd(std::uint32_t threads) noexcept;
+  bool is_a_crowd(std::uint32_t threads) const noexcept;
   bool waits_for_a_processor(const lab& o) noexcept;
   void service(lab& l) noexcept;
   void note_step(lab& l) noexcept;
@@ -364,7 +364,8 @@ class core {
   //   read by     whoever would
   //   order       relaxed
   atomic<bool> thins_;
-  bool heavy_fences_;  // membarrier works: LABs of idle threads can be claimed
+  bool heavy_fences_;    // membarrier works: LABs of idle threads can be claimed
+  unsigned processors_;  // when the heap was made, mostly by a thread that nobody has bound to one of them yet
   // process_ — whose threads the LABs' owners are, as the kernel numbers it.
   //   written by  who makes the heap, and by the only thread of a forked child
   //   read by     anybody
@@ -376,7 +377,6 @@ class core {
   //   read by     who frees a block with its size; that is told of the block by its user
   //   order       relaxed: on the way from one to the other lies whatever hands the block over
   atomic<bool> kept_though_small_{};
-  atomic<std::uint32_t> processors_{};  // when they were first asked for; 0: not yet
   // watched_, profiling_ — whether allocations come past the fast paths; whether they are counted.
   //   written by  who starts or stops the profile
   //   read by     every slow path

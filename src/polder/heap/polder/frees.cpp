@@ -3,7 +3,6 @@
 #include <polder/mem/misuse.hpp>
 #include <polder/os/heavy_fence.hpp>
 #include <polder/os/probe.hpp>
-#include <polder/os/processors.hpp>
 #include <polder/os/timeline.hpp>
 
 namespace polder::heap {
@@ -131,12 +130,7 @@ void core::emptied(lab& l, mem::span& s) noexcept {
 }
 
 // Whether of so many threads most are elsewhere at any moment.
-bool core::is_a_crowd(std::uint32_t threads) noexcept {
-  if (threads <= 2) return false;
-  std::uint32_t processors = processors_.load(order::relaxed);
-  if (processors == 0) processors_.store(processors = os::processors(), order::relaxed);
-  return threads > 2 * processors;
-}
+bool core::is_a_crowd(std::uint32_t threads) const noexcept { return threads > 2 && threads > 2 * processors_; }
 
 // Where threads are more than processors, one that is elsewhere and was at work a moment ago is likely to have been preempted:
 // to take its LAB meanwhile costs both more than it saves.

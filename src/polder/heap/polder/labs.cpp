@@ -10,6 +10,7 @@
 #include <polder/os/heavy_fence.hpp>
 #include <polder/os/pages.hpp>
 #include <polder/os/probe.hpp>
+#include <polder/os/processors.hpp>
 #include <polder/os/thread_name.hpp>
 #include <polder/sync/install_once.hpp>
 
@@ -41,6 +42,7 @@ core::core(const mem::arena::reservation& r, const options& o) noexcept
       secret_(os::process_secret()),
       thins_(!o.hardened && r.page * 4 <= mem::grain_size),
       heavy_fences_(os::register_heavy_fence()),
+      processors_(os::processors()),
       process_(os::own_process_number()),
       watched_(o.hardened),
       asks_for_huge_pages_(wants_huge_pages(r, o)),

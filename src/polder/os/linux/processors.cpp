@@ -9,7 +9,8 @@ namespace polder::os {
 
 unsigned processors() noexcept {
   const errno_keeper keep;
-  unsigned long mask[1024 / (8 * sizeof(unsigned long))] = {};  // the kernel refuses where it has more
+  constexpr unsigned most = 8192;  // the kernel refuses where it has more, and is built for so many at most
+  unsigned long mask[most / (8 * sizeof(unsigned long))] = {};
   const long bytes = ::syscall(SYS_sched_getaffinity, 0, sizeof mask, mask);
   unsigned count = 0;
   for (long i = 0; i < bytes / long(sizeof mask[0]); ++i) count += unsigned(__builtin_popcountl(mask[i]));
