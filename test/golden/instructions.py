@@ -22,6 +22,7 @@ OPERATIONS = {
     "malloc_free_1024": "malloc(1024) and its free by the same thread",
     "malloc_remote_free_16": "malloc(16), its free by another thread, the owner's drain",
     "refill_1024": "64 blocks of 1 KiB that fill one fresh span",
+    "malloc_150000_further": "malloc of three grains that stays, after 16,000 of them",
     "calloc_free_4096": "calloc of 4 KiB, without the C library's memset, and its free",
     "calloc_free_64": "the same of 64 bytes",
     "aligned_free_64": "aligned_alloc(64, 64) and its free by the same thread",

@@ -71,6 +71,16 @@ unsigned refill() {
   return spans;
 }
 
+// Blocks that stay, too large for a span and not a power of two of grains, where there are many already.
+unsigned further() {
+  constexpr unsigned there = 16'000, more = 1'000;
+  for (unsigned i = 0; i != there; ++i) sink = std::malloc(150'000);
+  begin();
+  for (unsigned i = 0; i != more; ++i) sink = std::malloc(150'000);
+  end();
+  return more;
+}
+
 // One thread allocates, another frees; the owner's next round drains what came home. Both are counted, so both say so.
 constexpr unsigned round = 4096, rounds = 8;
 
@@ -119,6 +129,7 @@ int main(int count, char** arguments) {
   if (std::strcmp(name, "calloc_free_64") == 0) n = zeroed(64);
   if (std::strcmp(name, "new_delete_48") == 0) n = sized();
   if (std::strcmp(name, "refill_1024") == 0) n = refill();
+  if (std::strcmp(name, "malloc_150000_further") == 0) n = further();
   if (std::strcmp(name, "malloc_remote_free_16") == 0) n = remote();
   if (n == 0) return std::fprintf(stderr, "operations: no operation '%s'\n", name), 1;
   std::printf("%u\n", n);

@@ -275,9 +275,8 @@ grain_pool::run grain_pool::take_short(unsigned n, chunk_number& hint, site s, d
     chunk_number from = lowest.load(order::relaxed);
     if (from > open || apart) from = 0;
     const grain g = sweep(from, open, want::fitting);
-    // Only where n is the scale's own size does failure below mean that nobody of this scale is served there.
-    if (std::has_single_bit(n) && !apart)
-      lowest.cas(from, g != 0 ? chunk_of(g) : open, order::relaxed, order::relaxed);
+    // Where no run of n is, none of the scale's own size is, which is no shorter.
+    if (!apart) lowest.cas(from, g != 0 ? chunk_of(g) : open, order::relaxed, order::relaxed);
     if (g != 0) return taken(g, n);
     const chunk_number extra = arena_.main_chunks();
     if (const grain e = sweep(extra, extra + arena_.extra_open(), want::any)) return taken(e, n);
