@@ -168,8 +168,15 @@ grain_pool::run grain_pool::taken(grain first, unsigned n) noexcept {
   });
   if (dirty_ones < n && !make_room(n - dirty_ones)) return put_back(first, n, were_dirty), run{};
   count_change(n, -std::int64_t{dirty_ones});
-  if (dirty_ones < n && too_much_spare()) purge_spare(n - dirty_ones);
+  if (dirty_ones < n && too_much_spare() && !is_stuck()) purge_spare(n - dirty_ones);
   return {first, dirty_ones == 0, list};
+}
+
+// Memory that is locked, or a kernel that keeps what it is asked to drop: to ask again at each run that is taken would cost as much as
+// there is dirty, each time.
+bool grain_pool::is_stuck() const noexcept {
+  const std::uint32_t then = stuck_at_.load(order::relaxed), now = std::uint32_t(count_.load(order::relaxed));
+  return then != 0 && (now > then ? now - then : then - now) <= then / 8;
 }
 
 // What can be had without splitting huge pages first: they would be faulted in as small ones.
@@ -182,6 +189,7 @@ std::size_t grain_pool::purge_spare(std::size_t grains, bool lazy_ones) noexcept
     spare_from_.store(from, order::relaxed);
     if (had >= budget) break;
   }
+  stuck_at_.store(had == 0 ? std::uint32_t(count().dirty) : 0, order::relaxed);
   return had;
 }
 

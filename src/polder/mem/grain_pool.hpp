@@ -17,7 +17,8 @@
 // chunk of the site next, and what is free in other sites' chunks only where there is no room for one.
 //
 // Bound: whoever takes clean grains while the dirty free ones are many (spare_allowed) purges as many first; so the
-// pool holds at most that much memory which nobody can use, whatever the sizes asked for. Where a cap or a target would be
+// pool holds at most that much memory which nobody can use, whatever the sizes asked for; but where the system took nothing back,
+// as it does of locked memory, it is asked again when a step of decay comes, or the dirty ones are an eighth more or less. Where a cap or a target would be
 // passed, all dirty ones that are in the way go first; who is still above the cap has none.
 //
 // Invariant: every grain is taken by exactly one holder or free; a free grain that is not dirty reads as zero. The word of a
@@ -145,6 +146,7 @@ class grain_pool {
   grain take_dirty(unsigned n, want w, chunk_number& hint, site s) noexcept;
   void count_change(std::int64_t taken, std::int64_t dirty) noexcept;
   bool too_much_spare() const noexcept;
+  bool is_stuck() const noexcept;
   void note_free(chunk_number c, site s) noexcept;
   std::size_t purge_chunk(chunk_number c, const purge_options& o) noexcept;
   template <class F>
@@ -167,6 +169,7 @@ class grain_pool {
   alignas(false_sharing_range) atomic<std::uint64_t> count_;
   atomic<std::uint32_t> peak_;       // grains taken or dirty at once; the same
   atomic<chunk_number> spare_from_;  // where the purge of spare memory goes on
+  atomic<std::uint32_t> stuck_at_;   // so many grains were dirty when the last one got nothing back; 0: it did
 };
 
 }  // namespace polder::mem
