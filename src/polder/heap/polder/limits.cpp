@@ -26,7 +26,7 @@ bool core::set_target(std::size_t bytes) noexcept {
 // may have given back what was wanted since the attempt; or it lies in an inbox that somebody empties who has been stopped: for
 // that it stays some milliseconds, but not for good.
 bool core::make_room(lab& l, std::size_t wanted, unsigned tries) noexcept {
-  constexpr unsigned most_tries = 64, most_naps = 8;
+  constexpr unsigned most_tries = 16, most_naps = 8;
   if (tries != 0 && !budget_.is_limited()) return false;
   const bool refuses = budget_.refuses(wanted);
   if (tries != 0 && refuses && !budget_.ask(wanted)) {
@@ -38,7 +38,7 @@ bool core::make_room(lab& l, std::size_t wanted, unsigned tries) noexcept {
     return false;
   }
   if (!refuses && tries >= most_tries) return false;
-  trim(&l);
+  if (tries == 0 || refuses) trim(&l);  // who refused otherwise is the system, which a second trim does not move
   return true;
 }
 
