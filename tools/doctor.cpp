@@ -140,7 +140,9 @@ void limits() {
          as.rlim_cur == RLIM_INFINITY ? "the whole ladder is open"
                                       : "the arena is chosen to leave most of it to the program");
   report(data.rlim_cur == RLIM_INFINITY ? verdict::good : verdict::worth_knowing, "RLIMIT_DATA (ulimit -d)",
-         limit_text(data.rlim_cur), "only memory made accessible counts: committed in step with use");
+         limit_text(data.rlim_cur),
+         data.rlim_cur == RLIM_INFINITY ? "only memory made accessible counts, in step with use"
+                                        : "the arena is an eighth of it: what was opened there counts for good");
 
   std::string mode = first_line("/proc/sys/vm/overcommit_memory");
   report(mode == "2" ? verdict::worth_knowing : verdict::good, "overcommit_memory",

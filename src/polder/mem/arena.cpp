@@ -64,7 +64,8 @@ bool commit_range(const void* begin, const void* end, std::size_t page) {
 
 arena::reservation arena::reserve(std::size_t front, std::size_t wanted, std::size_t page) noexcept {
   constexpr std::size_t smallest = 4 * grain_size;
-  const std::size_t limit = os::address_space_limit();
+  // What was opened of the arena counts as data for good, as what is reserved counts as address space; an extra chunk's does not.
+  const std::size_t limit = std::min(os::address_space_limit(), os::data_limit());
   std::size_t arena_bytes = wanted != 0 ? align_up(std::min(wanted, most_bytes), grain_size) : usual_bytes();
   if (limit != SIZE_MAX && arena_bytes > limit / 8) arena_bytes = align_down(limit / 8, grain_size);
   if (arena_bytes < smallest) arena_bytes = smallest;

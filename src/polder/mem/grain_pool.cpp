@@ -499,10 +499,11 @@ std::size_t grain_pool::purge(const purge_options& o, chunk_number& from) noexce
   return bytes;
 }
 
-void grain_pool::release_extra_chunks() noexcept {
+void grain_pool::release_extra_chunks(which w) noexcept {
   const chunk_number first = arena_.main_chunks();
   for (chunk_number c = first; c < first + arena_.extra_open(); ++c) {
     chunk& k = arena_.chunk(c);
+    if (w == which::aged && k.dirty.load(order::relaxed) != 0) continue;
     const unsigned n = arena_.try_take_extra(c);
     if (n == 0) continue;
     const std::uint64_t dirty = k.dirty.load(order::relaxed) & ones(0, n);

@@ -102,8 +102,9 @@ class grain_pool {
   // Drops pages, a bit each, of a single grain that is the caller's. False: the system keeps them; what they hold is gone all the same.
   bool discard_within(grain g, std::uint32_t pages) noexcept;
 
-  // Gives back the address space of extra chunks that are wholly free, where it is scarce.
-  void release_extra_chunks() noexcept;
+  // Gives back the address space of extra chunks that are wholly free, where it is scarce; of all, or of those that hold no memory
+  // either, since nobody wanted them for a step of decay.
+  void release_extra_chunks(which w) noexcept;
 
   struct counts {
     std::size_t taken = 0, dirty = 0;  // grains; dirty ones are free

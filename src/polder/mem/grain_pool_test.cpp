@@ -283,7 +283,7 @@ TEST(grain_pool, an_extra_chunk_that_is_wholly_free_goes_back_and_its_number_com
       ASSERT_TRUE(p.pool.give(g, 1, grain_pool::left::dirty, 0, 7));
     }
   }
-  p.pool.release_extra_chunks();
+  p.pool.release_extra_chunks(grain_pool::which::all);
   EXPECT_EQ(0u, p.it.find(address(where)));
   EXPECT_EQ(std::byte{1}, *p.it.address_of(first + 100));
   EXPECT_EQ(std::size_t{grains_per_chunk - 1}, p.pool.count().dirty);
@@ -312,7 +312,7 @@ TEST(grain_pool, an_extra_chunk_that_the_system_does_not_take_back_is_not_called
                 if (!p.pool.give(g, 1)) return 1;
               }
               if (!os::answer(SYS_munmap, ENOMEM)) return 2;
-              p.pool.release_extra_chunks();
+              p.pool.release_extra_chunks(grain_pool::which::all);
               unsigned had = 0;
               for (run r = p.take(1); r.first != 0; r = p.take(1)) {
                 ++had;

@@ -96,6 +96,7 @@ void core::decay(who comes) noexcept {
     const std::size_t piece = share > least ? share : least;
     std::size_t gone = grains_.purge({.lazily = options_.release == release_policy::free, .budget = piece}, from);
     purge_from_.store(from, order::relaxed);
+    if (from == 0) grains_.release_extra_chunks(mem::grain_pool::which::aged);
     if (!unfinished) gone += huge_.purge(false);
     os::probe::decay_step(gone);
   }
@@ -124,7 +125,7 @@ std::size_t core::trim(lab* own) noexcept {
   mem::chunk_number from = 0;
   bytes += grains_.purge({.what = mem::grain_pool::which::all, .lazily = options_.release == release_policy::free},
                          from);
-  grains_.release_extra_chunks();
+  grains_.release_extra_chunks(mem::grain_pool::which::all);
   bytes += huge_.purge(true);
   os::probe::trim(bytes);
   return bytes;
