@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <polder/base/some_types_test.hpp>
 #include <polder/base/type_list.hpp>
 #include <polder/ds/collection_info.hpp>
 #include <polder/ds/queue/cts_queue.hpp>
@@ -124,8 +125,7 @@ class throwing_bound : public ::testing::Test {
   }
 };
 
-using schemes =
-    ::testing::Types<smr::hazard, smr::hazard_eras, smr::interval, smr::wait_free_eras, smr::nbr, smr::ebr>;
+using schemes = some_types<smr::wait_free_eras, smr::hazard_eras, smr::interval, smr::ebr, smr::nbr, smr::hazard>;
 TYPED_TEST_SUITE(throwing_bound, schemes, smr::names_of_schemes);
 
 TYPED_TEST(throwing_bound, loses_no_element) {
