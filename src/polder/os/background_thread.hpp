@@ -27,8 +27,14 @@ class background_thread {
   background_thread(const background_thread&) = delete;
   background_thread& operator=(const background_thread&) = delete;
 
-  // Why the system would not have one, as errno tells it; 0: it has never refused.
+  // Why the system would not have one, as errno tells it; 0: it has not refused.
   int refusal() const noexcept { return refusal_.load(order::relaxed); }
+
+  // A while later: where there were too many threads or too little memory there may be room again. What is not allowed stays so.
+  void try_again() noexcept {
+    int why = refusal_.load(order::relaxed);
+    if (why == EAGAIN || why == ENOMEM) refusal_.cas(why, 0, order::relaxed, order::relaxed);
+  }
 
   [[gnu::always_inline]] bool runs() const noexcept { return id_.load(order::relaxed) != 0; }
 
@@ -59,7 +65,7 @@ class background_thread {
   //   order       background-start: who starts it finds what the one before left of the members below
   //   ABA         harmless: an end in between is an end
   atomic<std::uint32_t> id_{0};
-  atomic<int> refusal_{is_possible ? 0 : ENOTSUP};  // written by who starts it, and never again tried
+  atomic<int> refusal_{is_possible ? 0 : ENOTSUP};  // written by who starts it, and by who tries again
   // The starter's, from 0 → coming until the kernel writes the number; the thread reads them before it runs its body.
   std::byte* memory_ = nullptr;
   std::size_t storage_at_ = 0;  // where in it the thread pointer points

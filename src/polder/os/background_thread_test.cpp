@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <cstring>
 
 #include <polder/os/forked_test.hpp>
+#include <polder/os/lacks_test.hpp>
 
 namespace polder::os {
 namespace {
@@ -85,6 +87,30 @@ TEST(background_thread, is_one_at_a_time_and_comes_again) {
     EXPECT_EQ(i, second.runs);
   }
   EXPECT_EQ(1, first.runs);
+}
+
+// Whether one can be started under a limit below what is mapped, when the limit has gone, and when somebody has tried again.
+TEST(background_thread, for_which_there_was_no_room_may_be_tried_again) {
+  if (const char* why = lacks_limits()) GTEST_SKIP() << why;
+  background_thread probe;
+  seen its;
+  NEEDS_A_THREAD(probe, its);
+  ends(probe, its);
+  EXPECT_EQ(fine, forked([] {
+              background_thread t;
+              seen s;
+              rlimit before;
+              if (::getrlimit(RLIMIT_AS, &before) != 0) return 1;
+              const rlimit none{1, before.rlim_max};
+              if (::setrlimit(RLIMIT_AS, &none) != 0) return 1;
+              if (starts(t, s) || t.refusal() != ENOMEM) return 2;
+              if (::setrlimit(RLIMIT_AS, &before) != 0) return 1;
+              if (starts(t, s)) return 3;
+              t.try_again();
+              if (t.refusal() != 0 || !starts(t, s)) return 4;
+              ends(t, s);
+              return s.runs == 1 ? 0 : 5;
+            }));
 }
 
 TEST(background_thread, signals_are_as_they_were_for_who_starts_it) {

@@ -87,7 +87,10 @@ void core::decay(who comes) noexcept {
   if (last == 0) return;  // the first look at the clock
   if (comes == who::at_work) have_it_tended();
   std::uint32_t step = step_.load(order::relaxed);
-  if (!unfinished) step_.store(++step, order::relaxed);
+  if (!unfinished) {
+    step_.store(++step, order::relaxed);
+    for (os::background_thread& one : background_) one.try_again();
+  }
 
   mem::chunk_number from = purge_from_.load(order::relaxed);
   if (from != 0 || !unfinished) {
