@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
 
 import click
@@ -35,6 +36,7 @@ def app() -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # somebody's time limit is an interruption too
     try:
         try:
             app(arguments, prog_name="./polder")

@@ -106,6 +106,7 @@ int main(int argc, char** argv) {
   sigprocmask(SIG_BLOCK, &watched, &before);
 
   double start = now();
+  pid_t launcher = getpid();
   pid_t command_id = fork();
   if (command_id < 0) return fail("fork", "");
   if (command_id == 0) {
@@ -117,6 +118,8 @@ int main(int argc, char** argv) {
     dup2(out, 1);
     dup2(err, 2);
     sigprocmask(SIG_SETMASK, &before, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* one that is killed can no longer end what it runs */
+    if (getppid() != launcher) _exit(126);
     execvp(command[0], command);
     int why = errno;
     if (write(refusal[1], &why, sizeof why) < 0) _exit(126);

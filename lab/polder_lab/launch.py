@@ -25,6 +25,8 @@ SAMPLER = Path(__file__).with_name("memory_sampler.h")
 # Never inherited by a measured command: they would change the heap of both sides, or of one.
 NOT_INHERITED = ("LD_PRELOAD", "LD_DEBUG", "LD_DEBUG_OUTPUT")
 
+PATIENCE = 10  # seconds that a child has to end when it is asked to
+
 
 @dataclass(frozen=True)
 class Run:
@@ -91,7 +93,7 @@ class Launcher:
             call += ["--set", f"{name}={value}"]
         if sample:
             call += ["--sample", str(sample * 1000), "--samples", str(samples)]
-        done = subprocess.run([*call, "--", *command], capture_output=True, text=True, env=self.environment, cwd=folder)
+        done = ended_by_itself([*call, "--", *command], self.environment, folder)
         if done.returncode != 0:
             raise Complaint(done.stderr.strip().removeprefix("launch: ") or f"cannot run {command[0]}")
         told = json.loads(done.stdout)
@@ -106,7 +108,24 @@ class Launcher:
                 file.unlink(missing_ok=True)
 
 
-def end_what_runs(patience: float = 10) -> None:
+def ended_by_itself(call: Sequence[str], environment: Mapping[str, str], folder: Path | None) -> subprocess.CompletedProcess[str]:
+    """The launcher's call, with its text. subprocess.run would kill it at an interruption, and what it runs would go on without
+    a time limit: it is asked to end, and ends what it runs."""
+    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, cwd=folder) as launcher:
+        try:
+            output, errors = launcher.communicate()
+        except BaseException:
+            launcher.terminate()
+            try:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    launcher.wait(PATIENCE)
+            finally:  # also where somebody is more impatient
+                launcher.kill()
+            raise
+    return subprocess.CompletedProcess(call, launcher.returncode, output, errors)
+
+
+def end_what_runs(patience: float = PATIENCE) -> None:
     """Ends every child of this process. One that an interruption met while it was being started is unknown to subprocess,
     and would go on writing."""
     deadline = time.monotonic() + patience

@@ -99,16 +99,18 @@ def record(place: Place, command: Sequence[str], file: Path, heap: Heap | None, 
 
 
 def run_to_its_end(command: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Ctrl-C is the command's: what it has done until then is a trace as well."""
+    """Ctrl-C is the command's, and SIGTERM is passed on to it: what it has done until then is a trace as well."""
     try:
         running = subprocess.Popen(command, env=environment)
     except OSError as why:
         raise Complaint(f"cannot run {command[0]}: {why.strerror}") from why
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = {signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN),
+              signal.SIGTERM: signal.signal(signal.SIGTERM, lambda number, frame: running.send_signal(number))}
     try:
         status = running.wait()
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
     return 128 - status if status < 0 else status
 
 

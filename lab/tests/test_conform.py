@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Laboratory
+from test_launch import running
 
 from polder_lab.conform.run import last_line
 
@@ -55,15 +55,16 @@ def test_an_interruption_keeps_what_is_finished(how: int, build: Path, environme
     starts = tmp_path / "starts"
     call = [sys.executable, "-m", "polder_lab", "conform", "--build", str(build), "--only", "good,hang"]
     with subprocess.Popen(call, env={**environment, "FAKE_PROBE": "hang", "FAKE_STARTS": str(starts)}, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, start_new_session=True) as running:
-        while not starts.exists() and running.poll() is None:
+                          stderr=subprocess.PIPE, text=True, start_new_session=True) as asking:
+        while not starts.exists() and asking.poll() is None:
             time.sleep(0.05)
-        os.kill(running.pid, how)
-        output, errors = running.communicate(timeout=60)
-    assert running.returncode == 130, errors
+        asking.send_signal(how)
+        output, errors = asking.communicate(timeout=60)
+    assert asking.returncode == 130, errors
     assert "good" in output
     assert "hang " not in output.split("✓ met")[0]
     assert "interrupted" in errors
+    assert running(str(build / "bin")) == []
 
 
 def test_a_failure_that_does_not_repeat_says_so(polder: Laboratory, tmp_path: Path) -> None:

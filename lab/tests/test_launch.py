@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,6 +24,13 @@ def running(word: str) -> list[int]:
             except OSError:
                 pass
     return found
+
+
+def until(said: Callable[[], bool], patience: float = 30) -> bool:
+    deadline = time.monotonic() + patience
+    while not said() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return said()
 
 
 def test_peak_rss_is_the_command_s_and_not_the_harness_s(launcher: Launcher) -> None:
@@ -54,6 +64,30 @@ def test_a_hanging_tree_is_ended_whole(launcher: Launcher) -> None:
     assert run.trouble == "hangs: ended after 0.5 s"
     assert time.monotonic() - start < 20
     assert running("876.") == []
+
+
+def test_a_killed_launcher_leaves_no_command(launcher: Launcher) -> None:
+    with subprocess.Popen([launcher.program, "--", "sleep", "879.1"], stdout=subprocess.PIPE) as started:
+        until(lambda: len(running("879.1")) == 2)
+        started.kill()
+    assert until(lambda: running("879.1") == [])
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_ends_the_command_and_leaves_no_folder(how: int, build: Path, environment: dict[str, str], tmp_path: Path) -> None:
+    """The signal goes to the laboratory alone, not to the group as it does from a terminal."""
+    begun, scratch = tmp_path / "begun", tmp_path / "scratch"
+    scratch.mkdir()
+    call = [sys.executable, "-m", "polder_lab", "compare", "--build", str(build), "--rounds", "1", "--", "sh", "-c",
+            f"touch {begun}; exec sleep 878.1"]
+    with subprocess.Popen(call, env={**environment, "TMPDIR": str(scratch)}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True, start_new_session=True) as one:
+        until(lambda: begun.exists() or one.poll() is not None)
+        one.send_signal(how)
+        _, errors = one.communicate(timeout=60)
+    assert one.returncode == 130, errors
+    assert running("878.1") == []
+    assert os.listdir(scratch) == []
 
 
 def test_what_a_command_leaves_behind_is_ended(launcher: Launcher) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from conftest import FAKE, Laboratory
+from test_launch import running, until
 
 Trace = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -71,6 +74,32 @@ def test_a_folder_with_a_space_in_its_name_is_told(trace: Trace, compiled: Calla
 def test_a_command_that_is_killed_leaves_its_trace(trace: Trace, tmp_path: Path) -> None:
     assert trace("record", "-o", "k.trace", "--", "sh", "-c", "kill -9 $$").returncode == 128 + 9
     assert (tmp_path / "k.trace").exists()
+
+
+def test_sigterm_is_the_command_s_and_leaves_its_trace(trace: Trace, build: Path, environment: dict[str, str], tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    call = [sys.executable, "-m", "polder_lab", "trace", "record", "--build", str(build), "-o", "t.trace", "--", "sh", "-c",
+            f"touch {begun}; exec sleep 878.2"]
+    with subprocess.Popen(call, env=environment, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as recording:
+        until(lambda: begun.exists() or recording.poll() is not None)
+        recording.terminate()
+        _, errors = recording.communicate(timeout=60)
+    assert recording.returncode == 128 + signal.SIGTERM, errors
+    assert running("878.2") == []
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.trace", "begun", "t.trace"]
+
+
+def test_an_interrupted_replay_leaves_no_folder(trace: Trace, build: Path, environment: dict[str, str], tmp_path: Path) -> None:
+    log, scratch = tmp_path / "log", tmp_path / "scratch"
+    scratch.mkdir()
+    call = [sys.executable, "-m", "polder_lab", "trace", "replay", "--build", str(build), "a.trace"]
+    extra = {**environment, "FAKE_HANGS": "1", "FAKE_LOG": str(log), "TMPDIR": str(scratch)}
+    with subprocess.Popen(call, env=extra, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as replaying:
+        until(lambda: "libpolder.so 20" in (log.read_text() if log.exists() else "") or replaying.poll() is not None)
+        replaying.terminate()
+        _, errors = replaying.communicate(timeout=60)
+    assert (replaying.returncode, errors) == (130, "polder: interrupted\n")
+    assert os.listdir(scratch) == []
 
 
 def test_describe(trace: Trace) -> None:

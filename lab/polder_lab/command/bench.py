@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import signal
 import sys
 import tempfile
 import time
@@ -121,7 +120,6 @@ def run_command(context: click.Context, /, name: str | None, out: Path | None, r
                             else f"--name is a file's name, not '{name}'; --out says where it goes")
     if inherited:
         say(f"not handed on to what is measured: {', '.join(inherited)}", "yellow")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     outcome = conduct(settings, records, file, where)
     show(outcome, file, where, settings.suite)
     sys.exit(130 if outcome.interrupted else 0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
 import tempfile
 import time
@@ -107,7 +106,6 @@ def ask(table: Matrix, runner: Runner) -> bool:
     """Probe by probe under every heap, so that a noisy minute meets all of them. True if it was interrupted: then the
     probes that were not asked of every heap are left out."""
     total, done, begun = len(table.catalogue.probes) * len(table.heaps), 0, time.monotonic()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # somebody's time limit is an interruption too
     try:
         with Bar(Console(stderr=True)) as bar:
             bar.phase(f"{len(table.catalogue.probes)} probes under {', '.join(heap.name for heap in table.heaps)}")

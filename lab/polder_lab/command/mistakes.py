@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
 import tempfile
 import threading
@@ -157,7 +156,6 @@ def make(table: Matrix, counter: Counter, runs: int, jobs: int) -> bool:
                 table.counts[key] = table.counts.get(key, Count()) + found
 
     begun = time.monotonic()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # somebody's time limit is an interruption too
     with ThreadPoolExecutor(jobs) as pool, Bar(Console(stderr=True)) as bar:
         bar.phase(f"{len(table.catalogue.mistakes)} mistakes, {runs} runs each, under {', '.join(heap.name for heap in table.heaps)}")
         waiting: dict[Future[None], tuple[str, Heap]] = {pool.submit(one, *portion): portion[:2] for portion in portions}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 from polder_lab.complaint import Complaint
 from polder_lab.conform.catalogue import Probe
 from polder_lab.heap import Heap
-from polder_lab.launch import Launcher, signal_name
+from polder_lab.launch import Launcher, ended_by_itself, signal_name
 from polder_lab.proof import witness
 
 # How polder-probe ends, as test/probe/expect.hpp has it.
@@ -62,8 +61,7 @@ class Runner:
         call = [str(self.launcher.program), "--limit", str(limit), "--input", "/dev/null", "--output", str(output), "--errors", str(errors)]
         for name, value in {**heap.environment, **(extra or {})}.items():
             call += ["--set", f"{name}={value}"]
-        done = subprocess.run([*call, "--", str(self.program), *arguments], capture_output=True, text=True,
-                              env=self.launcher.environment, cwd=self.launcher.scratch)
+        done = ended_by_itself([*call, "--", str(self.program), *arguments], self.launcher.environment, self.launcher.scratch)
         if done.returncode != 0:
             raise Complaint(done.stderr.strip().removeprefix("launch: ") or f"cannot run {self.program}")
         told = json.loads(done.stdout)
