@@ -120,7 +120,8 @@ def rows_of(settings: Settings, place: Place, scratch: Path) -> Chosen:
     rows = [row for row in selection.rows if suite is None or group_of(row) not in suite.leaves_out]
     if not rows:
         raise Complaint(f"nothing of the suite {settings.suite} matches {', '.join(settings.only)}")
-    return Chosen(rows, selection.left_out, [])
+    named = [f"{row.id}: not of the suite {settings.suite}" for row in selection.rows if settings.only and row not in rows]
+    return Chosen(rows, selection.left_out + named, [])
 
 
 def repeats_of(settings: Settings) -> int:

@@ -73,6 +73,33 @@ def in_name(pattern: str, name: str) -> bool:
 
 
 @dataclass(frozen=True)
+class Known:
+    """What a pattern may mean, and why there can be no such row."""
+
+    name: str
+    threads: int | None = None
+    preset: str | None = None
+    hindrance: str = ""
+
+
+def means(pattern: str, one: Row | Known) -> bool:
+    return matches(one.name, one.threads, [pattern], one.preset)
+
+
+def check_patterns(patterns: Sequence[str], known: Sequence[Known], because: str = "") -> None:
+    """Each pattern must mean something: what is misspelt would silently not be measured."""
+    meant = {pattern: [one for one in known if means(pattern, one)] for pattern in patterns}
+    if unmeant := [pattern for pattern in patterns if not meant[pattern]]:
+        names = [full_name(one.name, one.threads, one.preset) for one in known] + [one.name for one in known]
+        near = dict.fromkeys(name for pattern in unmeant for name in nearest(pattern, names))
+        raise Complaint(f"nothing matches {', '.join(unmeant)}; nearest: {', '.join(near)}{because}")
+    for pattern in patterns:
+        if all(one.hindrance for one in meant[pattern]):
+            raise Complaint(f"nothing that matches {pattern} can be measured: "
+                            f"{'; '.join(dict.fromkeys(one.hindrance for one in meant[pattern]))}{because}")
+
+
+@dataclass(frozen=True)
 class Wanted:
     """Which rows, and at what size."""
 
@@ -88,7 +115,8 @@ class Wanted:
     def presets(self, workload: Workload) -> list[str | None]:
         if self.preset is not None:
             return [self.preset] if self.preset == QUICK or self.preset in workload.presets else []
-        named = [p for p in workload.presets if any(":" in word and matches(workload.name, None, [word], p) for word in self.only)]
+        named = [p for p in workload.presets if any(":" in word and matches(workload.name, count, [word], p)
+                                                    for word in self.only for count in self.threads)]
         return [None, *dict.fromkeys([*named, *(workload.of_papers if self.papers else [])])]
 
 
@@ -107,25 +135,23 @@ COMPARED = frozenset({"threadtest", "linux_scalability", "larson", "producer_con
 
 def select(place: Place, wanted: Wanted, scratch: Path) -> Selection:
     left_out: list[str] = []
-    known: list[str] = []
+    known: list[Known] = []
     rows = program_rows(wanted, scratch, known, left_out)
     if place.bench.exists():
         rows += workload_rows(place, wanted, known)
     else:
         left_out.append(f"the threaded workloads: {place.bench} is not built")
     because = "".join(f"\n  {line}" for line in left_out)
-    if not rows and wanted.only:
-        near = dict.fromkeys(name for pattern in wanted.only for name in nearest(pattern, [*known, *(k.split("/")[0] for k in known)]))
-        raise Complaint(f"nothing matches {', '.join(wanted.only)}; nearest: {', '.join(near)}{because}")
+    check_patterns(wanted.only, known, because)
     if not rows:
         raise Complaint(f"nothing to measure{because}")
     return Selection(rows, left_out)
 
 
-def program_rows(wanted: Wanted, scratch: Path, known: list[str], left_out: list[str]) -> list[Row]:
+def program_rows(wanted: Wanted, scratch: Path, known: list[Known], left_out: list[str]) -> list[Row]:
     rows = []
     for program in PROGRAMS:
-        known.append(program.name)
+        known.append(Known(program.name, hindrance="" if wanted.preset in (None, QUICK) else f"{program.name} has no presets"))
         if wanted.preset not in (None, QUICK) or not matches(program.name, None, wanted.only):
             continue
         if not wanted.only and wanted.of not in program.sets:
@@ -146,7 +172,7 @@ def program_row(program: Program, executable: str, folder: Path, scale: float) -
                job.stdin, folder, program.summary, program.clocks_itself, scale=scale)
 
 
-def workload_rows(place: Place, wanted: Wanted, known: list[str]) -> list[Row]:
+def workload_rows(place: Place, wanted: Wanted, known: list[Known]) -> list[Row]:
     rows = []
     workloads = listed(place)
     if wanted.preset is not None:
@@ -154,10 +180,15 @@ def workload_rows(place: Place, wanted: Wanted, known: list[str]) -> list[Row]:
     for workload in workloads:
         if not wanted.only and wanted.of == "compare" and workload.name not in COMPARED:
             continue
-        for preset in wanted.presets(workload):
+        presets = wanted.presets(workload)
+        if not presets:
+            known += [Known(workload.name, count, hindrance=f"{workload.name} has no preset {wanted.preset}") for count in wanted.threads]
+        for preset in presets:
             for count in wanted.threads:
-                known.append(full_name(workload.name, count, preset))
-                if count > workload.most_threads or not matches(workload.name, count, wanted.only, preset):
+                fits = count <= workload.most_threads
+                known.append(Known(workload.name, count, preset,
+                                   "" if fits else f"{workload.name} runs with at most {workload.most_threads} threads"))
+                if not fits or not matches(workload.name, count, wanted.only, preset):
                     continue
                 row = Row(workload.name, "workload", workload.command(place.bench, count, preset, wanted.seed), count,
                           summary=workload.title, preset=preset, workload=workload)

@@ -129,6 +129,11 @@ def test_a_preset_by_name(bench: Bench) -> None:
     assert [r["id"] for r in records[0]["rows"]] == ["larson:scalloc/1"]
 
 
+def test_a_row_is_chosen_by_its_own_id(bench: Bench) -> None:
+    _, records = bench("--only", "larson:scalloc/2", "--rounds", "1", "--pass", "time")
+    assert [r["id"] for r in records[0]["rows"]] == ["larson:scalloc/2"]
+
+
 @pytest.mark.parametrize(("habit", "story"), [
     ("CRASHES", "crashes: SIGABRT"),
     ("HANGS", "hangs: ended after 4 s"),
@@ -315,6 +320,8 @@ def test_an_accident_does_not_come_again(again: Ratio | None, differs: bool) -> 
 @pytest.mark.parametrize(("arguments", "message"), [
     (("run", "--preset", "scaloc"), "there is no preset 'scaloc'; nearest: scalloc"),
     (("run", "--only", "larsen"), "nothing matches larsen; nearest: larson"),
+    (("run", "--only", "larson,larson:scaloc"), "nothing matches larson:scaloc; nearest: larson"),
+    (("run", "--preset", "scalloc", "--only", "larson,threadtest"), "threadtest has no preset scalloc"),
     (("run", "--heaps", "poldr"), "there is no heap 'poldr'; nearest: polder"),
     (("run", "--heaps", "absent"), "is not built"),
     (("run", "--pass", "tme"), "there is no pass 'tme'; nearest: time"),

@@ -140,6 +140,8 @@ def test_standard_input_is_read_anew_each_time(polder: Laboratory, tmp_path: Pat
 
 @pytest.mark.parametrize(("arguments", "message"), [
     (("compare", "--only", "larsen"), "nothing matches larsen; nearest: larson"),
+    (("compare", "--only", "larson/1,redsi"), "nothing matches redsi; nearest: redis"),
+    (("compare", "--only", "larson", "--threads", "300"), "larson can be measured: larson runs with at most 64 threads"),
     (("compare", "--heaps", "poldr"), "there is no heap 'poldr'; nearest: polder"),
     (("compare", "--heaps", "absent"), "is not built"),
     (("compare", "--threads", "two"), "--threads wants numbers"),

@@ -53,6 +53,7 @@ def test_the_field_is_every_row_but_those_of_structures(run: Run) -> None:
                         "--pass", "time")
     assert done.returncode == 0, done.stderr
     assert {row["id"] for row in records[0]["rows"]} == {"larson:quick/2", "threadtest:quick/2"}
+    assert {one["what"] for one in records if one["record"] == "absent"} >= {"set:quick/2"}
     assert "Time, ratio to the best peer of the row" in done.stdout
     assert "Peak memory, ratio to the best peer of the row" in done.stdout
     larson = next(line for line in done.stdout.splitlines() if line.startswith("Larson"))
@@ -109,6 +110,7 @@ def test_the_default_is_no_suite(run: Run) -> None:
 @pytest.mark.parametrize(("arguments", "said"), [
     (("--suite", "reclamations"), "there is no suite 'reclamations'; there is: peers, reclamation"),
     (("--suite", "reclamation", "--only", "larson"), "nothing of the suite reclamation matches larson"),
+    (("--suite", "reclamation", "--only", "abtree,larson"), "nothing of the suite reclamation matches larson"),
     (("--suite", "reclamation", "--preset", "quick"), "--preset does not go with --suite"),
 ])
 def test_wrong_use(run: Run, arguments: tuple[str, ...], said: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from polder_lab.complaint import Complaint
 from polder_lab.instrument import FREES
 from polder_lab.place import Place
-from polder_lab.row import Row, matches
+from polder_lab.row import Row, matches, means
 from polder_lab.suite import peers, reclamation, short_and_long, structures
 from polder_lab.suite.described import Choices, Chosen, Comparison, Field, Size, Suite
 from polder_lab.workload import listed
@@ -43,19 +43,21 @@ def make(suite: Suite, size: Size, place: Place, only: Sequence[str], threads: S
     choices = Choices(workload, place)
     comparisons = suite.compare(choices, size)
     rows: dict[str, Row] = {}
+    unmeant = list(only)
     left_out = suite.absent(choices)
     for comparison in comparisons:
         for count in counts_of(comparison, size, threads):
             for chosen in (one for line in comparison.lines for one in (line.to, line.of)):
                 row = row_of(suite, size, choices, chosen, count, comparison.together, seed)
+                unmeant = [pattern for pattern in unmeant if not means(pattern, row)]
                 if row.id in rows or count > workload.most_threads or not matches(row.name, count, only, row.preset):
                     continue
                 if suite.by_threads and (why := choices.refuses(chosen, count)):
                     left_out.append(f"{row.id}: {why}")
                     continue
                 rows[row.id] = row
-    if not rows:
-        raise Complaint(f"nothing of the suite {suite.name} matches {', '.join(only)}; its rows are named as "
+    if unmeant or not rows:
+        raise Complaint(f"nothing of the suite {suite.name} matches {', '.join(unmeant or only)}; its rows are named as "
                         f"{suite.workload}:{'.'.join(parameter.upper() for parameter in suite.named_by)}/THREADS")
     return Made(list(rows.values()), [kept(suite, one, counts_of(one, size, threads)) for one in comparisons],
                 list(dict.fromkeys(left_out)))
