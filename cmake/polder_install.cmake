@@ -24,9 +24,9 @@ foreach(variant IN LISTS variants)
   install(FILES $<TARGET_FILE:polder_variant_${variant}> DESTINATION ${CMAKE_INSTALL_LIBDIR} OPTIONAL)  # if it was built
 endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/tools/gdb/polder.py DESTINATION ${CMAKE_INSTALL_DATADIR}/polder/gdb)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT headers)
 foreach(folder IN ITEMS base sync os smr ds)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/polder/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/polder
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/polder/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/polder COMPONENT headers
     FILES_MATCHING PATTERN "*.hpp" PATTERN "*_test.hpp" EXCLUDE PATTERN "*_model.hpp" EXCLUDE)
 endforeach()
 
@@ -37,5 +37,10 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/polder-config-version.cma
 install(FILES ${PROJECT_BINARY_DIR}/polder-config.cmake ${PROJECT_BINARY_DIR}/polder-config-version.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/polder)
 
+# How far up that is depends on where the system has its libraries; with relative paths the whole can be moved.
+file(RELATIVE_PATH up ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+file(RELATIVE_PATH libraries ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_LIBDIR})
+file(RELATIVE_PATH headers ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+string(REGEX REPLACE "/$" "" up ${up})
 configure_file(${PROJECT_SOURCE_DIR}/cmake/polder.pc.in ${PROJECT_BINARY_DIR}/polder.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/polder.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

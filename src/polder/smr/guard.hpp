@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <polder/smr/limbo_domain.hpp>
+#include <polder/smr/limbo_domain_whole.hpp>
 #include <polder/smr/misuse.hpp>
 #include <polder/smr/reclaimer.hpp>
 

@@ -254,7 +254,7 @@ class limbo_domain : thread_watcher {
     }
   }
 
-  // The slow paths: limbo_domain_slow.hpp.
+  // The slow paths: limbo_domain_slow.hpp. A scheme includes both, as limbo_domain_whole.hpp.
   member& here();
   POLDER_NOINLINE member& join();
   POLDER_NOINLINE member& elsewhere(member& was);
@@ -301,9 +301,3 @@ class limbo_domain : thread_watcher {
 };
 
 }  // namespace polder::smr
-
-// POLDER_SCHEMES_APART: the program links schemes.cpp, which has the slow paths of every scheme; so no other file has to be
-// compiled with them. Where it is not defined they are templates as any.
-#ifndef POLDER_SCHEMES_APART
-#include <polder/smr/limbo_domain_slow.hpp>
-#endif

@@ -1,7 +1,7 @@
 #pragma once
 // limbo_domain_slow — what a domain does now and then: seats are taken and left, grace periods end, what is safe is freed.
 //
-// limbo_domain.hpp includes it, or schemes.cpp has it compiled.
+// limbo_domain_whole.hpp includes it, or schemes.cpp has it compiled.
 #include <sched.h>
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include <polder/base/config.hpp>
 #include <polder/os/thread_name.hpp>
 #include <polder/os/timeline.hpp>
+#include <polder/smr/limbo_domain.hpp>
 
 // Polder's own, if it is the process's heap (include/polder.h).
 extern "C" [[gnu::weak]] void polder_free_batch(void** blocks, std::size_t count) noexcept;

@@ -4,6 +4,7 @@
 // Without memory for all of it there is none: whole() is false, and who asks must go through the words themselves.
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <new>
 #include <utility>
 

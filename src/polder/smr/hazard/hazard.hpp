@@ -20,7 +20,7 @@
 #include <polder/smr/hazard/lent_slots.hpp>
 #include <polder/smr/hazard/slot_core.hpp>
 #include <polder/smr/hazard/slot_guard.hpp>
-#include <polder/smr/limbo_domain.hpp>
+#include <polder/smr/limbo_domain_whole.hpp>
 #include <polder/smr/reclaimer.hpp>
 
 namespace polder::smr {

@@ -19,7 +19,7 @@
 #include <polder/smr/drain.hpp>
 #include <polder/smr/hazard/slot_core.hpp>
 #include <polder/smr/hazard/slot_guard.hpp>
-#include <polder/smr/limbo_domain.hpp>
+#include <polder/smr/limbo_domain_whole.hpp>
 #include <polder/smr/neutral/marked_sieve.hpp>
 #include <polder/smr/neutral/neutraliser.hpp>
 #include <polder/smr/neutral/reader.hpp>

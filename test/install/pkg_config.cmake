@@ -1,0 +1,22 @@
+# polder.pc leads from where it lies to the folder that was installed into, wherever the system has its libraries.
+foreach(libraries IN ITEMS lib lib64 lib/x86_64-linux-gnu /usr/elsewhere/lib)
+  set(build ${BUILD}/test.install.pkg_config)
+  file(REMOVE_RECURSE ${build})
+  execute_process(COMMAND ${CMAKE_COMMAND} -S ${SOURCE} -B ${build} -G Ninja -DCMAKE_INSTALL_PREFIX=/usr
+    -DCMAKE_INSTALL_LIBDIR=${libraries} -DCMAKE_CXX_COMPILER=${COMPILER} -DPOLDER_BUILD_TESTS=OFF -DPOLDER_BUILD_BENCH=OFF
+    OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+  cmake_path(ABSOLUTE_PATH libraries BASE_DIRECTORY /usr OUTPUT_VARIABLE there)
+  file(STRINGS ${build}/polder.pc lines REGEX "^[a-z]+=")
+  foreach(line IN LISTS lines)
+    string(REGEX MATCH "^([a-z]+)=(.*)$" line ${line})
+    set(name ${CMAKE_MATCH_1})
+    string(REPLACE "\${pcfiledir}" ${there}/pkgconfig value ${CMAKE_MATCH_2})
+    string(REPLACE "\${prefix}" "${prefix}" value ${value})
+    cmake_path(NORMAL_PATH value)
+    string(REGEX REPLACE "(.)/$" "\\1" value ${value})
+    set(${name} ${value})
+  endforeach()
+  if(NOT "${prefix} ${libdir} ${includedir}" STREQUAL "/usr ${there} /usr/include")
+    message(FATAL_ERROR "libraries in ${there}: polder.pc says prefix ${prefix}, libdir ${libdir}, includedir ${includedir}")
+  endif()
+endforeach()
