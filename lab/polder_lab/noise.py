@@ -13,7 +13,7 @@ from polder_lab.machine import Quiet
 PIECES = 40
 PIECE = bytes(1 << 20)
 OTHERS_LIMIT = 0.05
-SPREAD_LIMIT = 0.25
+SPREAD_LIMIT = 0.1
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from typing import Any
 from polder_lab.complaint import Complaint
 from polder_lab.interval import Ratio
 from polder_lab.median import Estimate, median
+from polder_lab.noise import OTHERS_LIMIT
 from polder_lab.report.estimate import ratio
 from polder_lab.report.records import Records, Run, read
-from polder_lab.report.words import NOISY_SHARE
 
 ALLOCATOR = "polder"  # where it was measured
 PASS = "quality"
@@ -147,6 +147,6 @@ def measured_in(file: Path) -> Measured:
         "A deque or a pool is held to the order, a queue's or a stack's, that it is nearer to."
     )
     busy = max((float(look.get("others_share") or 0) for look in records.noise), default=0.0)
-    if busy > NOISY_SHARE:
+    if busy > OTHERS_LIMIT:
         how += f" Other processes used up to {busy:.0%} of the machine meanwhile: its numbers are rough."
     return Measured(how, found)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from polder_lab.noise import OTHERS_LIMIT, SPREAD_LIMIT
 from polder_lab.report import matrix, units
 from polder_lab.report.records import Records, Row
-
-NOISY_SHARE, NOISY_SPREAD = 0.05, 0.1
 
 
 def standing(found: matrix.Matrix | None) -> list[tuple[str, str]]:
@@ -51,9 +50,9 @@ def warnings(records: Records) -> list[str]:
     told = []
     share = max((float(n.get("others_share") or 0) for n in records.noise), default=0.0)
     spread = max((float(n.get("spin_spread") or 0) for n in records.noise), default=0.0)
-    if share > NOISY_SHARE:
+    if share > OTHERS_LIMIT:
         told.append(f"Noisy machine: other processes used up to {share:.0%} of it meanwhile. A quiet one gives tighter intervals.")
-    if spread > NOISY_SPREAD:
+    if spread > SPREAD_LIMIT:
         told.append(f"Unsteady machine: a fixed piece of work took times that spread by up to {spread:.0%}.")
     if len(records.ends) < len(records.files):
         told.append("The experiment has not ended: these are the repetitions that were finished so far.")
