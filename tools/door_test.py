@@ -178,6 +178,23 @@ def test_wrong_words_at_the_door(arguments, said):
     assert said in run.stderr
 
 
+def test_a_heap_is_what_the_registry_has(tmp_path):
+    """The recorder of traces is a libpolder-NAME.so too."""
+    build = tmp_path / "build/release"
+    for name in ("bin", "lib"):
+        (build / name).mkdir(parents=True)
+    for name in ("", "-michael", "-trace"):
+        (build / f"lib/libpolder{name}.so").touch()
+    registry = build / "bin/polder-registry"
+    registry.write_text("""#!/bin/sh
+printf '{"heaps":[\\n  {"name":"polder","options":[{"name":"reuse"}]},\\n  {"name":"michael"},\\n  {"name":"absent"}\\n]}\\n'
+""")
+    registry.chmod(0o755)
+    run = sh('root=$1; shift; for heap; do heap_library "$heap" || printf none; echo; done', str(tmp_path),
+             "polder", "michael", "trace", "absent", "polder ")
+    assert run.stdout.split("\n") == [f"{build}/lib/libpolder.so", f"{build}/lib/libpolder-michael.so", "none", "none", "none", ""]
+
+
 def test_lessons_are_found_by_their_number():
     run = sh('for n in 1 2 3 4 5 6 7 8 9 10; do lesson $n; echo; done')
     lessons = run.stdout.split()

@@ -29,7 +29,7 @@ door_run() {
     need_build release "polder_variant_$variant" polder-launch
     library=$root/build/release/lib/variant/libpolder-$variant.so
   else
-    need_build release polder_heaps polder-launch
+    need_build release polder_heaps polder-registry polder-launch
     library=$(heap_library "$heap") || fail 2 "no heap '$heap'$(nearest "$heap" $(heap_names))"
   fi
   if [ -n "$options" ]; then
@@ -40,8 +40,9 @@ door_run() {
   exec "$root/build/release/bin/polder-launch" $children "$library" "$@"
 }
 
-# A heap is built under its name: libpolder-NAME.so, and the flagship as libpolder.so.
+# A heap is built under its name: libpolder-NAME.so, and the flagship as libpolder.so. Another library may be named so too.
 heap_library() {
+  heap_names | grep -qxF -- "$1" || return 1
   case $1 in
     polder) file=$root/build/release/lib/libpolder.so ;;
     *) file=$root/build/release/lib/libpolder-$1.so ;;
@@ -54,11 +55,5 @@ variant_names() { sed -n 's/^ *polder_variant(\([a-z0-9-]*\) .*/\1/p' "$root/src
 
 is_variant() { variant_names | grep -qxF -- "$1"; }
 
-heap_names() {
-  for file in "$root"/build/release/lib/libpolder.so "$root"/build/release/lib/libpolder-*.so; do
-    [ -f "$file" ] || continue
-    name=${file##*/libpolder}
-    name=${name%.so}
-    printf '%s\n' "${name#-}" | sed 's/^$/polder/'
-  done
-}
+# As polder-registry says them, one a line.
+heap_names() { "$root/build/release/bin/polder-registry" | sed -n 's/^ *{"name":"\([^"]*\)".*/\1/p'; }
