@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include <polder/os/printed.hpp>
+
 #include "core/json.hpp"
 #include "core/latency.hpp"
 #include "core/nearest.hpp"
@@ -255,14 +257,14 @@ int main(int argc, char** argv) {
   if (command == "help" || asks_for_help(command) ||
       (command == "run" && std::ranges::any_of(words, asks_for_help))) {
     std::printf("%s", help);
-    return 0;
+    return polder::os::printed("polder-bench");
   }
   if (command == "run") return run_one(read(words));
   if (command == "list") {
     if (words.empty()) list_text();
     else if (words.size() == 1 && words[0] == "--json") list_json();
     else bad_input("list takes --json and nothing else");
-    return 0;
+    return polder::os::printed("polder-bench");
   }
   bad_input("no command '" + std::string(command) + "': " + nearest(command, {"list", "run", "help"}));
 }

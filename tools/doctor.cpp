@@ -22,6 +22,7 @@
 #include <polder/os/background_thread.hpp>
 #include <polder/os/cgroup.hpp>
 #include <polder/os/numa.hpp>
+#include <polder/os/printed.hpp>
 #include <polder/os/probe.hpp>
 #include <polder/os/topology.hpp>
 
@@ -253,5 +254,5 @@ int main(int argc, char**) {
   system_calls();
   heap_here();
   tracers();
-  return 0;
+  return polder::os::printed("polder");
 }

@@ -12,8 +12,11 @@
 #include <new>
 #include <utility>
 
+#include <polder/os/printed.hpp>
+
 #include "core/json.hpp"
 #include "core/latency.hpp"
+#include "core/write_line.hpp"
 
 namespace polder::bench {
 
@@ -204,8 +207,7 @@ int run::finish() {
   if (live() != 0) fail("%lld bytes remain when every block is freed", static_cast<long long>(live()));
   // A structure tells what it retired, which of one that is only read is nothing.
   if (allocations == 0 && !with.info().of_structures()) fail("nothing was allocated");
-  print(true, {});
-  return 0;
+  return print(true, {});
 }
 
 void run::reject(const char* why) const {
@@ -223,15 +225,13 @@ void run::fail(const char* format, ...) {
     std::memcpy(words_.begin(), why, std::min(sizeof why, most_words));
     _exit(1);
   }
-  print(false, why);
-  _exit(1);
+  _exit(print(false, why));
 }
 
 void run::on_signal(int signal) {
   char why[64];
   if (signal == SIGALRM) {
-    current->print(false, "the time limit is over");
-    _exit(1);
+    _exit(current->print(false, "the time limit is over"));
   }
   // Not by SA_RESETHAND: a second thread's signal would end the process before this one has told of the first. What goes
   // wrong in here is told by nobody.
@@ -244,12 +244,12 @@ void run::on_signal(int signal) {
   raise(signal);
 }
 
-void run::print(bool ok, std::string_view why) {
+int run::print(bool ok, std::string_view why) {
   if (printed_.exchange(true, std::memory_order_acq_rel)) {  // sync: one-line
     if (!ok) {
       for (;;) pause();  // somebody else's failure came first and is ending the process
     }
-    return;
+    return 1;
   }
   const workload_info& info = with.info();
   json out(line, sizeof line - 1);
@@ -332,11 +332,9 @@ void run::print(bool ok, std::string_view why) {
 
   const std::string_view text = out.written();
   line[text.size()] = '\n';
-  for (std::size_t at = 0; at < text.size() + 1;) {
-    const ssize_t n = write(STDOUT_FILENO, line + at, text.size() + 1 - at);
-    if (n <= 0) break;
-    at += static_cast<std::size_t>(n);
-  }
+  if (const int error = write_line({line, text.size() + 1}); error != 0)
+    return os::not_printed("polder-bench", error);
+  return ok ? 0 : 1;
 }
 
 }  // namespace polder::bench

@@ -157,7 +157,7 @@ class run {
   void work(worker& w);
   static void* enter(void* w);
   static void on_signal(int signal);
-  void print(bool ok, std::string_view why);
+  int print(bool ok, std::string_view why);  // the exit status
 
   void wait_and_look();
   void prepare(worker& w, unsigned id);

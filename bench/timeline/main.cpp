@@ -20,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include <polder/os/printed.hpp>
 #include <polder/os/timeline.hpp>
 
 namespace {
@@ -191,4 +192,5 @@ int main(int argc, char** argv) {
     std::printf("]");
   }
   std::printf("}\n");
+  return polder::os::printed("polder-timeline-cost");
 }

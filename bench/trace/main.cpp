@@ -9,6 +9,8 @@
 #include <optional>
 #include <string_view>
 
+#include <polder/os/printed.hpp>
+
 #include "core/nearest.hpp"
 #include "trace/describe.hpp"
 #include "trace/pack.hpp"
@@ -106,14 +108,14 @@ int describe_file(const char* path) {
   const mapped_file file(path);
   reader trace(file.bytes());
   std::printf("%s\n", describe(trace).c_str());
-  return 0;
+  return os::printed("polder-trace");
 }
 
 int run(int argc, char** argv) {
   const std::string_view command = argc > 1 ? argv[1] : "";
   if (command == "help" || command == "--help" || command == "-h") {
     std::printf("%s", help);
-    return 0;
+    return os::printed("polder-trace");
   }
   if (command.empty()) bad_input(std::string("what?\n") + help);
   if (command != "pack" && command != "describe" && command != "replay")

@@ -7,15 +7,17 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+
+#include <polder/os/printed.hpp>
 
 #include "core/json.hpp"
 #include "core/measure.hpp"
 #include "core/run.hpp"
 #include "core/stamp.hpp"
+#include "core/write_line.hpp"
 #include "trace/latency.hpp"
 
 namespace polder::trace {
@@ -313,12 +315,8 @@ class player {
     out.close('}').close('}');
     const auto written = out.written();
     buffer[written.size()] = '\n';
-    for (std::size_t at = 0; at <= written.size();) {
-      const ssize_t n = ::write(STDOUT_FILENO, buffer + at, written.size() + 1 - at);
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) return 1;
-      at += static_cast<std::size_t>(n);
-    }
+    if (const int error = bench::write_line({buffer, written.size() + 1}); error != 0)
+      return os::not_printed("polder-trace", error);
     return ok ? 0 : 1;
   }
 

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include <polder/os/printed.hpp>
+
 #include "../probe/json.hpp"
 #include "probe.hpp"
 
@@ -58,7 +60,7 @@ int list(bool json) {
     between = ",";
   });
   if (json) std::printf("]}\n");
-  return 0;
+  return os::printed("polder-probe");
 }
 
 int run(const char* name) {

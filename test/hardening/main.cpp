@@ -5,6 +5,8 @@
 //   polder-mistakes tally NAME RUNS FIRST_SEED [NAME=VALUE…]     so many, each in a process with these settings, counted
 //
 // `./polder mistakes` does the last for all of them under many heaps and prints a matrix.
+#include <polder/os/printed.hpp>
+
 #include "../probe/json.hpp"
 #include "mistake.hpp"
 #include "tally.hpp"
@@ -38,7 +40,7 @@ int list(bool json) {
     between = ",";
   });
   if (json) std::printf("]}\n");
-  return 0;
+  return os::printed("polder-mistakes");
 }
 
 int tell(const tally& t) {
@@ -48,7 +50,7 @@ int tell(const tally& t) {
       t.runs, t.noticed, t.died, t.told, t.unharmed, t.harmed, t.hung, t.absent, t.astray);
   print_string("said", t.said, ", ");
   print_string("strange", t.strange, "}\n");
-  return 0;
+  return os::printed("polder-mistakes");
 }
 
 }  // namespace

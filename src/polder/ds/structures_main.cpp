@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <polder/ds/all.hpp>
+#include <polder/os/printed.hpp>
 #include <polder/smr/all.hpp>
 #include <polder/smr/drain.hpp>
 
@@ -82,5 +83,5 @@ int main() {
       });
   out.close(']').close('}');
   std::printf("%s\n", out.written().c_str());
-  return std::fflush(stdout) == 0 ? 0 : 1;
+  return polder::os::printed("polder-structures");
 }

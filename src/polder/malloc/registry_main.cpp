@@ -7,6 +7,7 @@
 #include <polder/heap/all.hpp>
 #include <polder/heap/options_text.hpp>
 #include <polder/malloc/host.hpp>
+#include <polder/os/printed.hpp>
 
 namespace {
 
@@ -59,5 +60,5 @@ int main() {
     out += ",\"library\":" + quoted(library_of(H::info.name)) + "}";
   });
   std::printf("%s\n]}\n", out.c_str());
-  return std::fflush(stdout) == 0 ? 0 : 1;
+  return polder::os::printed("polder-registry");
 }
