@@ -92,7 +92,7 @@ class Settings:
 def subjects(settings: Settings, place: Place) -> tuple[list[Heap], list[str]]:
     """The system's malloc first, then the others; and a line for each that is left out."""
     size = settings.size
-    chosen, left_out = heaps_of.choose(settings.heaps or (list(size.heaps) if size else ["all"]), place)
+    chosen, left_out = heaps_of.choose(settings.heaps or (list(size.heaps) if size else [heaps_of.ALL]), place)
     if size:
         return [SYSTEM, *chosen], left_out
     if settings.mode == "quick" and not settings.heaps:

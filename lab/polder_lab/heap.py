@@ -57,6 +57,7 @@ class Heap:
         return {**asdict(self), "library": str(self.library) if self.library else None, "present": self.present}
 
 
+ALL = "all"  # stands for all that are present, no variants
 SYSTEM = Heap("system", "system", "the system's malloc", summary="The C library's own malloc, with nothing preloaded.",
               progress="blocking")
 
@@ -137,7 +138,7 @@ def choose(names: list[str], place: Place) -> tuple[list[Heap], list[str]]:
     """The heaps to compare with the system's, and a line for each one that is left out. 'all' means all present, but no variants."""
     wanted: list[Heap] = []
     for name in names:
-        wanted += [h for h in catalogue(place) if h.kind != "system" and not h.variant] if name == "all" else [find(name, place)]
+        wanted += [h for h in catalogue(place) if h.kind != "system" and not h.variant] if name == ALL else [find(name, place)]
     chosen: dict[str, Heap] = {}
     left_out = []
     for heap in wanted:

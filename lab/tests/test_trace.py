@@ -148,6 +148,8 @@ def test_a_library_without_malloc_is_told(trace: Trace, compiled: Callable[[str]
 
 
 @pytest.mark.parametrize(("words", "message"), [
+    (("replay", "a.trace", "--heap", "all"), "--heap is one heap alone; replay takes --heaps all"),
+    (("record", "--heap", "all", "--", "true"), "--heap is one heap alone"),
     (("record", "--", "nonesuch-program"), "cannot run nonesuch-program"),
     (("record", "-o", "/nowhere/x.trace", "--", "true"), "cannot write /nowhere/x.trace"),
     (("record", "-o", ".", "--", "true"), "is a folder"),

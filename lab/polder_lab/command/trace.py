@@ -117,6 +117,8 @@ def replay(file: Path, heap: str | None, heaps: str | None, rounds: int, repeat:
 def present(name: str, where: place.Place) -> heaps_of.Heap:
     if name == heaps_of.SYSTEM.name:
         return heaps_of.SYSTEM
+    if name == heaps_of.ALL:
+        raise Complaint("--heap is one heap alone; replay takes --heaps all")
     return heaps_of.choose([name], where)[0][0]
 
 
