@@ -1,6 +1,7 @@
 """The front door's own words: nearest names, choosing tests, packages. Nothing here builds or installs."""
 
 import subprocess
+import sys
 
 import pytest
 
@@ -193,6 +194,18 @@ printf '{"heaps":[\\n  {"name":"polder","options":[{"name":"reuse"}]},\\n  {"nam
     run = sh('root=$1; shift; for heap; do heap_library "$heap" || printf none; echo; done', str(tmp_path),
              "polder", "michael", "trace", "absent", "polder ")
     assert run.stdout.split("\n") == [f"{build}/lib/libpolder.so", f"{build}/lib/libpolder-michael.so", "none", "none", "none", ""]
+
+
+def test_the_laboratory_reads_and_writes_utf_8_whatever_the_locale(tmp_path):
+    laboratory = tmp_path / "lab/polder_lab"
+    laboratory.mkdir(parents=True)
+    (laboratory / "word").write_text("8 \N{MULTIPLICATION SIGN} 2", encoding="utf-8")
+    (laboratory / "__main__.py").write_text("print(open(__file__.replace('__main__.py', 'word')).read())")
+    (tmp_path / ".venv/bin").mkdir(parents=True)
+    (tmp_path / ".venv/bin/python").symlink_to(sys.executable)
+    run = sh('. "$root/tools/door/hand_over.sh"; need_build() { :; }; need_python() { :; }; root=$1\n'
+             "export LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0; hand_over explain", str(tmp_path))
+    assert (run.stdout, run.stderr) == ("8 \N{MULTIPLICATION SIGN} 2\n", "")
 
 
 def test_lessons_are_found_by_their_number():

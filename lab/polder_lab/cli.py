@@ -6,6 +6,7 @@ Exit status: 0 all well · 1 a run crashed, hung or printed something else · 2 
 from __future__ import annotations
 
 import errno
+import io
 import os
 import signal
 import sys
@@ -37,6 +38,10 @@ def app() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # somebody's time limit is an interruption too
+    if sys.stdin is None:  # it is closed; the next file that is opened would be it
+        os.set_inheritable(os.open(os.devnull, os.O_RDONLY), True)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # an encoding that was asked for may lack × and –
     try:
         try:
             app(arguments, prog_name="./polder")

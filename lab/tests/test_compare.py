@@ -208,6 +208,28 @@ def test_an_interruption_without_anything_to_show_is_one_line(monkeypatch: pytes
     assert capsys.readouterr().err == "polder: interrupted\n"
 
 
+def test_an_interruption_while_it_is_loading_is_one_line(environment: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("raise KeyboardInterrupt")
+    loading = {**environment, "PYTHONPATH": f"{tmp_path}:{environment['PYTHONPATH']}"}
+    done = subprocess.run([sys.executable, "-m", "polder_lab", "list", "heaps"], capture_output=True, text=True, env=loading, timeout=60)
+    assert (done.returncode, done.stderr) == (130, "polder: interrupted\n")
+
+
+def test_standard_input_may_be_closed(build: Path, environment: dict[str, str]) -> None:
+    call = f"{sys.executable} -m polder_lab compare --build {build} --rounds 1 -- cat <&-"
+    done = subprocess.run(["sh", "-c", call], capture_output=True, text=True, env=environment, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "all rows (1)" in done.stdout
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_an_encoding_that_lacks_a_sign_is_no_accident(build: Path, environment: dict[str, str], encoding: str) -> None:
+    call = [sys.executable, "-m", "polder_lab", "compare", "--build", str(build), "--rounds", "6", "--only", "larson/1"]
+    done = subprocess.run(call, capture_output=True, encoding=encoding, env={**environment, "PYTHONIOENCODING": encoding}, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "larson" in done.stdout
+
+
 def test_list_and_explain(polder: Laboratory) -> None:
     listed = json.loads(polder("list", "heaps", "--json").stdout)["heaps"]
     assert [h["name"] for h in listed][:4] == ["polder", "absent", "polder-too", "system"]

@@ -21,5 +21,5 @@ hand_over() {
   esac
   need_python
   export POLDER_ROOT="$root"
-  PYTHONPATH=$root/lab${PYTHONPATH:+:$PYTHONPATH} exec "$root/.venv/bin/python" -m polder_lab "$@"
+  PYTHONPATH=$root/lab${PYTHONPATH:+:$PYTHONPATH} exec "$root/.venv/bin/python" -X utf8 -m polder_lab "$@"  # by no variable: what is measured would have it too
 }
