@@ -18,7 +18,8 @@ constexpr double logarithm_of_mantissa(double x) noexcept {
   return 2 * y * (1 + z * (1 / 3.0 + z * (1 / 5.0 + z * (1 / 7.0 + z * (1 / 9.0 + z * (1 / 11.0))))));
 }
 
-// How many bytes from one byte that is drawn to the next: exponentially distributed with this mean. At least 1.
+// How many bytes from one byte that is drawn to the next: exponentially distributed with this mean, in whole bytes. At least 1: the
+// byte that is reached is the one that is drawn. So a block of n bytes has it by chance_of_sample(n, mean), also where both are few.
 inline std::int64_t bytes_to_next_sample(random& r, std::uint64_t mean) noexcept {
   constexpr double ln_2 = 0.693147180559945309;
   const double u = double(r.next() >> 11 | 1);  // 1 … 2^53, of which −ln(u / 2^53) is wanted

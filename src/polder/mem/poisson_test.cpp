@@ -37,5 +37,21 @@ TEST(poisson, what_is_drawn_has_the_mean_and_the_spread_of_its_kind) {
   EXPECT_NEAR(std::exp(-3.0), double(beyond) / draws, 0.002);
 }
 
+TEST(poisson, a_block_has_a_byte_that_is_drawn_as_often_as_the_chance_says) {
+  random r;
+  r.seed(42);
+  constexpr int draws = 100'000;
+  for (const std::uint64_t mean : {1, 2, 10}) {
+    int inside[6]{};
+    for (int i = 0; i != draws; ++i) {
+      const std::int64_t n = bytes_to_next_sample(r, mean);
+      for (int size = 1; size != 6; ++size) inside[size] += n <= size;
+    }
+    for (int size = 1; size != 6; ++size)
+      EXPECT_NEAR(chance_of_sample(std::size_t(size), mean), double(inside[size]) / draws, 0.01)
+          << size << " of " << mean;
+  }
+}
+
 }  // namespace
 }  // namespace polder::mem

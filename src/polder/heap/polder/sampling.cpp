@@ -52,7 +52,7 @@ void* core::allocate_zeroed_watched(lab& l, std::size_t n) noexcept {
 void* core::counted(lab& l, void* p, std::size_t n) noexcept {
   if (p == nullptr || !is_profiling()) return p;
   l.until_sample -= n < PTRDIFF_MAX ? std::int64_t(n) : PTRDIFF_MAX;
-  if (l.until_sample < 0) [[unlikely]]
+  if (l.until_sample <= 0) [[unlikely]]
     draw(l, p, n);
   return p;
 }
@@ -62,7 +62,7 @@ void* core::counted(lab& l, void* p, std::size_t n) noexcept {
   if (!l.counts) {                                              // its first allocation under a profile
     l.counts = true;
     l.until_sample = mem::bytes_to_next_sample(l.random, profile.mean) - std::int64_t(n);
-    if (l.until_sample >= 0) return;
+    if (l.until_sample > 0) return;
   }
   l.until_sample = mem::bytes_to_next_sample(l.random, profile.mean);
   const mem::grain g = arena_.find(address(p));

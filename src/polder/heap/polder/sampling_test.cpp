@@ -112,6 +112,19 @@ TEST_F(sampling, the_estimate_is_near_what_was_allocated) {
   }
 }
 
+TEST_F(sampling, the_estimate_is_near_also_of_blocks_and_means_of_few_bytes) {
+  std::uint64_t drawn = 0;
+  start();
+  for (std::size_t n : {1, 2, 3}) {
+    constexpr std::size_t blocks = 40'000;
+    for (std::size_t i = 0; i != blocks; ++i) s.free(s.allocate(n));
+    const std::uint64_t now = all().drawn_blocks;
+    const double estimated = double(now - drawn) / mem::chance_of_sample(n, every_byte);
+    EXPECT_NEAR(1, estimated / blocks, 0.03) << n;  // of 1 byte eight standard deviations
+    drawn = now;
+  }
+}
+
 TEST_F(sampling, a_span_is_asked_only_while_it_has_a_sample) {
   void* const before = s.allocate(64);
   start();
