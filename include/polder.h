@@ -173,8 +173,8 @@ enum polder_profile {
   POLDER_PROFILE_WASTE /* free memory that cannot be used because of a block that lives beside it, by the block's stack */
 };
 
-/* Writes it as pprof and `./polder profile` read it ("heap_v2"). `what`: enum polder_profile. Returns 0; errno of the write; EINVAL: there
- * is no such kind; ENODATA: it was never on. */
+/* Writes it as pprof and `./polder profile` read it ("heap_v2"; of waste, which is estimated already, "heapprofile"). `what`: enum
+ * polder_profile. Returns 0; errno of the write; EINVAL: there is no such kind; ENODATA: it was never on. */
 int polder_profile_write(int fd, int what) POLDER_NOEXCEPT;
 
 /* ---- what it found ------------------------------------------------------------------------------------------------ */

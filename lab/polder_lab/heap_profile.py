@@ -15,7 +15,7 @@ from pathlib import Path
 from polder_lab.complaint import Complaint
 
 # Numbers of more digits than a word holds are of no process.
-FIRST = re.compile(r"heap profile: \d+: \d+ \[\d+: \d+\] @ heap_v2/(\d{1,19})$")
+FIRST = re.compile(r"heap profile: \d+: \d+ \[\d+: \d+\] @ (?:heapprofile|heap_v2/(\d{1,19}))$")
 STACK = re.compile(r"(\d{1,19}): (\d{1,19}) \[(\d{1,19}): (\d{1,19})\] @((?: 0x[0-9a-f]+)*)$")
 MAPPED = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (\S{4}) ([0-9a-f]+) \S+ \d+\s*(.*)$")
 # What asks for memory on behalf of others, and so says nothing; and the heap itself, where it is linked into the program.
@@ -50,7 +50,7 @@ class Mapping:
 
 @dataclass
 class Profile:
-    mean: int  # bytes from one sample to the next
+    mean: int | None  # bytes from one sample to the next; None: each line is estimated already
     stacks: dict[tuple[int, ...], Counts]  # by return addresses, innermost first
     mappings: list[Mapping] = field(default_factory=list)
 
@@ -58,11 +58,11 @@ class Profile:
         return sum(self.stacks.values(), Counts())
 
 
-def scaled(blocks: int, size: int, mean: int) -> tuple[float, float]:
+def scaled(blocks: int, size: int, mean: int | None) -> tuple[float, float]:
     """How many blocks and bytes `blocks` samples of `size` bytes together stand for: each was drawn with the chance
     1 - exp(-its size / mean)."""
-    if blocks == 0:
-        return 0.0, 0.0
+    if blocks == 0 or mean is None:
+        return float(blocks), float(size)
     by = 1 / -math.expm1(-max(size, 1) / blocks / mean)
     return blocks * by, size * by
 
@@ -75,7 +75,7 @@ def read(file: Path) -> Profile:
     first = FIRST.match(lines[0]) if lines else None
     if not first:
         raise Complaint(f"{file} is no heap profile; one begins with 'heap profile:', as POLDER_OPTIONS=profile=NAME writes it")
-    profile = Profile(max(int(first[1]), 1), {})
+    profile = Profile(max(int(first[1]), 1) if first[1] else None, {})
     stacks: defaultdict[tuple[int, ...], Counts] = defaultdict(Counts)
     at = 1
     for line in lines[1:]:

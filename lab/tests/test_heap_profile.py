@@ -67,6 +67,19 @@ def test_what_is_no_profile_is_told(file: Path, text: str, said: str) -> None:
         heap_profile.read(file)
 
 
+@pytest.mark.parametrize(("form", "said", "megabytes"), [
+    ("heapprofile", "estimated from free memory beside blocks of theirs", "3.00"),
+    ("heap_v2/1", "estimated from one sample for each byte, on average", "3.00"),
+    ("heap_v2/1000000", "estimated from one sample for each 1,000,000 bytes, on average", "4.75"),
+])
+def test_the_form_tells_what_was_estimated(laboratory: Laboratory, file: Path, form: str, said: str, megabytes: str) -> None:
+    file.write_text(TEXT.replace("heap_v2/1000", form).replace("000 [", "000000 [").replace("000]", "000000]"))
+    done = laboratory("profile", str(file))
+    assert done.returncode == 0, done.stderr
+    assert said in done.stderr
+    assert done.stdout.splitlines()[-1].split()[0] == megabytes
+
+
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(Complaint, match="No such file"):
         heap_profile.read(tmp_path / "none.heap")

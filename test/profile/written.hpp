@@ -25,7 +25,7 @@ struct written {
       return false;
     }
   };
-  double mean = 0;
+  double mean = 0;  // of what is estimated already: each line stands for itself
   std::vector<stack> stacks;
 
   template <class Site>
@@ -65,9 +65,14 @@ inline written parsed(const std::string& text, bool quiet) {
   };
   unsigned long sums[4], found[4] = {};
   std::string line = next();
-  probe::expect(std::sscanf(line.c_str(), "heap profile: %lu: %lu [%lu: %lu] @ heap_v2/%lf", &sums[0], &sums[1],
-                            &sums[2], &sums[3], &w.mean) == 5,
+  int form = 0;
+  probe::expect(std::sscanf(line.c_str(), "heap profile: %lu: %lu [%lu: %lu] @ %n", &sums[0], &sums[1], &sums[2],
+                            &sums[3], &form) == 4 &&
+                    form != 0,
                 "the first line is '%s'", line.c_str());
+  if (line.substr(std::size_t(form)) != "heapprofile")  // of samples
+    probe::expect(std::sscanf(line.c_str() + form, "heap_v2/%lf", &w.mean) == 1, "the first line is '%s'",
+                  line.c_str());
   while (!(line = next()).empty()) {
     written::stack s{};
     int end = 0;

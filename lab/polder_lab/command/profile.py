@@ -47,7 +47,8 @@ def profile(file: Path, by: str, top: int, stacks: bool) -> None:
     table.add_row(mega(whole.live_bytes), "", f"{whole.live_blocks:,.0f}", mega(whole.bytes), f"{whole.blocks:,.0f}",
                   f"all{f', {len(best) - top} more lines' if len(best) > top else ''}")
     terminal().print(table)
-    how = "free memory beside blocks of theirs" if read.mean == 1 else f"one sample for each {read.mean:,} bytes, on average"
+    gap = "byte" if read.mean == 1 else f"{read.mean or 0:,} bytes"
+    how = "free memory beside blocks of theirs" if read.mean is None else f"one sample for each {gap}, on average"
     say(f"{file.name}: estimated from {how}; the share is of {by}")
 
 

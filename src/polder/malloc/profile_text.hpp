@@ -6,6 +6,7 @@
 //
 //   heap profile: LIVE: BYTES [ALL: BYTES] @ heap_v2/MEAN
 //   LIVE: BYTES [ALL: BYTES] @ 0x5581c0de 0x7f…       as drawn: pprof knows how many each stands for by MEAN
+//   heap profile: … @ heapprofile                      of waste: each line is what it says
 #include <cstdint>
 
 #include <polder/malloc/profile.hpp>
@@ -58,7 +59,7 @@ class profile_text {
     });
     to_ << "heap profile: ";
     write(all);
-    to_ << " @ heap_v2/1\n";
+    to_ << " @ heapprofile\n";
     each([&](const counts& c, std::uint32_t site) {
       write(c);
       write_stack(site);
