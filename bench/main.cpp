@@ -25,7 +25,8 @@ constexpr char help[] = R"(usage: polder-bench list [--json]
                                  [--main-thread] [--time-limit SECONDS] [--latency[=N|all]] [--live]
                                  [--timeline FILE] [--picture FILE]
 
-`run` prints one line of JSON. Its status is 0 when the run was good, 1 when a check failed, 2 for bad input.
+`run` prints one line of JSON. Its status is 0 when the run was good, 1 when a check failed, 2 for bad input
+or where the line cannot be written.
   --param NAME=VALUE   a parameter (see `list`); sizes may end in K, M or G
   --preset NAME        the values of a paper; --param overrides them
   --main-thread        the first worker is the main thread; with one thread, no other ever exists

@@ -24,7 +24,7 @@ constexpr char help[] = R"(usage: polder-trace pack RECORDING TRACE
        polder-trace replay TRACE [--order dependencies|strict] [--window N] [--touch ends|none|pages] [--repeat N]
 
 `describe` and `replay` print one line of JSON. The status is 0 when it went well, 1 when a check of the replay failed,
-2 for bad input.
+2 for bad input or where the line cannot be written.
   --order dependencies  a call waits for those it depends on, and for threads that are --window calls behind (1000)
   --order strict        every call in its turn
   --touch ends          blocks are written at both ends, and looked at when they are freed; pages: a word a page too
