@@ -257,17 +257,22 @@ class shared_heap {
   front_type& front_part() noexcept { return front_; }
   const front_type& front_part() const noexcept { return front_; }
 
-  void before_fork() noexcept { front_.before_fork(); }
-  void after_fork_parent() noexcept { front_.after_fork_parent(); }
-  // The other threads are gone. A cache whose thread was inside is torn: it stays as it is for ever.
-  void after_fork_child(cache* own, bool prepared) noexcept {
-    front_.after_fork_child(prepared);
+  // The other threads are gone. A cache whose thread was inside is torn: it stays as it is for ever. Emptying one takes
+  // locks, and who was interrupted inside may hold them: then the next to have it gets it as it is.
+  void after_fork_child(cache* own) noexcept {
+    front_.after_fork_child();
     static_cast<void>(idle_.take_all(links()));
+    const bool may_lock = front_type::reentrant || own->state != cache_state::inside;
     for (std::uint32_t n = 1; n <= caches_.made(); ++n) {
       cache& k = caches_.at(n);
       if (&k == own || k.state == cache_state::inside || k.number == 0) continue;
-      if (k.state == cache_state::closed) k.open();
-      release(k);
+      if (may_lock) {
+        if (k.state == cache_state::closed) k.open();
+        release(k);
+      } else {
+        if (k.state == cache_state::outside) k.close();
+        offer(k);
+      }
     }
   }
 
@@ -541,23 +546,15 @@ class heap {
     }
   }
 
-  // A fork from a handler that interrupted this thread inside cannot prepare: what the front locks may be locked here.
-  void before_fork() noexcept {
-    shared_type* const s = begun();
-    if (s && !interrupted()) s->before_fork();
-  }
-  void after_fork_parent() noexcept {
-    shared_type* const s = begun();
-    if (s && !interrupted()) s->after_fork_parent();
-  }
+  // In the child. Nothing is held across a fork: who forks may wait, in the C library or in another's handler, for what a
+  // thread holds that waits for the heap.
   void after_fork_child() noexcept {
-    if (shared_type* const s = begun()) s->after_fork_child(here(), !interrupted());
+    if (shared_type* const s = begun()) s->after_fork_child(here());
   }
 
  private:
   POLDER_ALWAYS_INLINE static cache*& here() noexcept { return Host::template current_lab<cache>(); }
   static cache* nobody() noexcept { return &Host::template nobody<cache>; }
-  static bool interrupted() noexcept { return here()->state == cache_state::inside; }
 
   shared_type* shared() noexcept {
     shared_type* known = shared_.load(order::acquire);  // sync: heap-begun

@@ -48,8 +48,6 @@ void end_of_thread(void*) {
   instance.leave_thread();
 }
 
-void before_fork() { instance.before_fork(); }
-void after_fork_in_parent() { instance.after_fork_parent(); }
 void after_fork_in_child() { instance.after_fork_child(); }
 
 [[gnu::constructor]] void at_start() {
@@ -93,9 +91,9 @@ bool host::watch_thread_exit() noexcept { return !this_thread.gone && arm(); }
 
 void host::installed() noexcept {
   // Runs in the first malloc of the process, which is long before the C library's room for handlers is used up and
-  // it would allocate to make more. Being first, our handler runs last before a fork and first after it: other
-  // libraries' handlers may allocate.
-  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  // it would allocate to make more. Being first, our handler runs first in the child: other libraries' handlers may
+  // allocate there. Nothing is to be done before a fork, nor in the parent.
+  pthread_atfork(nullptr, nullptr, after_fork_in_child);
   if (instance.effective_options().verbose) {
     os::line line;
     line << "polder: " POLDER_VERSION ", heap " << chosen_heap << ": ";

@@ -18,8 +18,7 @@
 //        └────────────────────────────────────────────────────────────────┘
 //                   unlock [wake one of them]
 //
-// Why it tells its holder: after a fork from a signal handler the child must know which locks were held by threads that
-// it does not have.
+// Why it tells its holder: after a fork the child must know which locks were held by threads that it does not have.
 #include <cstdint>
 
 #include <polder/base/check.hpp>

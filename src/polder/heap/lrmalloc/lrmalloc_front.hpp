@@ -114,9 +114,7 @@ class lrmalloc_front {
   }
 
   // Nothing is locked, and every shared word is as some thread's CAS left it.
-  void before_fork() noexcept {}
-  void after_fork_parent() noexcept {}
-  void after_fork_child(bool) noexcept {}
+  void after_fork_child() noexcept {}
 
   void validate() const noexcept { static_cast<void>(heap_.walk()); }
 

@@ -152,9 +152,7 @@ class michael_front {
     s.resident = s.reserved = s.mapped;
   }
 
-  void before_fork() noexcept {}
-  void after_fork_parent() noexcept {}
-  void after_fork_child(bool) noexcept {}
+  void after_fork_child() noexcept {}
   void validate() const noexcept;
 
   // ---- for tests ----------------------------------------------------------------------------------------------------

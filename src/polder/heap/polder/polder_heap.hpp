@@ -261,8 +261,6 @@ class polder_heap {
   }
 
   // Nothing is locked, so there is nothing to do before a fork, or after it in the parent.
-  void before_fork() noexcept {}
-  void after_fork_parent() noexcept {}
   void after_fork_child() noexcept {
     if (core* const c = core_.load(order::acquire)) c->after_fork_child(here());  // sync: installed
   }

@@ -93,8 +93,6 @@ class front_core {
   mem::secret secret() const noexcept { return setting_.secret; }
 
   void add_to(statistics& s) const noexcept;
-  void before_fork() noexcept {}
-  void after_fork_parent() noexcept {}
   void validate() const noexcept;
 
  protected:
@@ -211,7 +209,7 @@ class front : public front_core {
   }
 
   // The other threads are gone. The LABs of those that were outside are ended by heap.hpp, as at any thread's end.
-  void after_fork_child(bool) noexcept {
+  void after_fork_child() noexcept {
     in_child_ = true;
     const owned_lock::mark me = os::thread_mark();
     for (cache* k = known_.load(order::acquire); k; k = k->next_known) {  // sync: cache-known

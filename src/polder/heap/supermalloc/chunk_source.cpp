@@ -111,8 +111,8 @@ bool chunk_source::give_slice(chunk& k, unsigned slice) noexcept {
     k.free_slices |= std::uint32_t{1} << slice;
     if (k.free_slices != ~std::uint32_t{0}) return true;
     std::uint32_t* at = &shared_[k.home];
-    while (*at != k.number) at = &chunks_.at(*at).next;
-    *at = k.next;
+    while (*at != 0 && *at != k.number) at = &chunks_.at(*at).next;
+    if (*at != 0) *at = k.next;  // else the list was forsaken, and it is in none
   }
   if (give_chunk(k)) return true;
   const os::holding h(lock);  // refused: shared out again

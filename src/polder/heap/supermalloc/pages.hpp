@@ -27,8 +27,8 @@ struct pages {
   chunk* fresh;          // whose folios [next_fresh, end_fresh) were never used
   std::uint16_t next_fresh, end_fresh;
 
-  // Blocks that came back to folios whose records cannot be trusted: in the child of a fork from a signal handler, the
-  // folios that a thread was working on which the child does not have. They go out again first.
+  // Blocks that came back to folios whose records cannot be trusted: in the child of a fork, the folios that a thread was
+  // working on which the child does not have. They go out again first.
   block_list adrift;
 
   std::uint64_t taken, given;  // blocks

@@ -208,5 +208,23 @@ TEST(chunk_source, chunks_lie_at_multiples_of_themselves) {
   EXPECT_EQ(number, source.take_chunk(6, 0).of->number) << "numbers are used again";
 }
 
+// In a child whose parent's thread held the source's lock the lists of shared chunks are forsaken, the chunks are not.
+TEST(chunk_source, a_shared_chunk_that_is_in_no_list_any_more_goes_back) {
+  auto* const directory =
+      static_cast<std::byte*>(os::map(align_up(chunk_source::directory_bytes, os::page_size())));
+  chunk_source source(directory, thp_policy::off, 1);
+  const region a = source.take_slice(5, 0), b = source.take_slice(6, 0);
+  ASSERT_EQ(a.of, b.of);
+  source.forsake();
+  const region later = source.take_slice(7, 0);
+  EXPECT_NE(a.of, later.of);
+  const auto at = address(a.of->base);
+  EXPECT_TRUE(source.give_slice(*a.of, a.first / folios_per_slice));
+  EXPECT_NE(nullptr, source.find(at));
+  EXPECT_TRUE(source.give_slice(*a.of, b.first / folios_per_slice));
+  EXPECT_EQ(nullptr, source.find(at));
+  EXPECT_EQ(later.of, source.take_slice(8, 0).of) << "the list that was begun since is whole";
+}
+
 }  // namespace
 }  // namespace polder::heap::supermalloc

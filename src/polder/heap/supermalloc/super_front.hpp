@@ -224,25 +224,14 @@ class super_front {
     return t;
   }
 
-  void before_fork() noexcept {
-    os::lock(roster_);
-    for_each_lock([](owned_lock& l, auto&&) { os::lock(l); });
-  }
-  void after_fork_parent() noexcept {
-    for_each_lock([](owned_lock& l, auto&&) { os::unlock(l); });
-    os::unlock(roster_);
-  }
-  // Unprepared, a lock is mine, interrupted inside, and I shall go on; or of a thread that is gone: then what it guards
-  // may be torn, and is left alone for ever.
-  void after_fork_child(bool prepared) noexcept {
+  // A lock is mine, interrupted inside, and I shall go on; or of a thread that is gone: then what it guards may be torn,
+  // and is left alone for ever.
+  void after_fork_child() noexcept {
     const owned_lock::mark me = os::thread_mark();
-    const auto settle = [&](owned_lock& l, auto&& forget) {
-      if (!prepared && (l.holder() == 0 || l.holder() == me)) return;
-      if (!prepared) forget();
-      l.reset();
-    };
-    settle(roster_, [] {});
-    for_each_lock(settle);
+    roster_.release_in_child(me);
+    for_each_lock([me](owned_lock& l, auto&& forget) {
+      if (l.release_in_child(me)) forget();
+    });
   }
 
   void validate() const noexcept {
@@ -320,8 +309,8 @@ class super_front {
     return {row, machine_.socket_of(cpu), home};
   }
 
-  // Under the roster's lock, so that no row appears while a fork is being prepared. Without memory for one, processors
-  // share the first.
+  // Under the roster's lock, for two threads may come on one processor. Without memory for a row, processors share the
+  // first. A fork in the middle tears nothing: at worst the child never uses the row that was being made.
   POLDER_NOINLINE cpu_row* make_row(unsigned cpu) noexcept {
     const os::holding h(roster_);
     cpu_row* row = rows_[cpu].load(order::relaxed);
@@ -603,7 +592,7 @@ class super_front {
     }
   }
 
-  // f(lock, what to do when what it guards is torn), in the order in which they are taken.
+  // f(lock, what to do when what it guards is torn): all but the roster's.
   template <class F>
   void for_each_lock(F&& f) noexcept {
     for_each_row([&](cpu_row& row) {

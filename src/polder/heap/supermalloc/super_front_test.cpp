@@ -125,26 +125,16 @@ TYPED_TEST(super_heaps, a_child_goes_on_and_so_does_the_parent) {
     }
   });
   for (int i = 0; i < 20; ++i) {
-    h.it.before_fork();
-    const os::ending child = [&] {
-      const pid_t pid = ::fork();
-      if (pid == 0) {
-        ::alarm(20);
-        h.it.after_fork_child();
-        for (int n = 0; n < 50'000; ++n) {
-          void* const p = h.allocate(64);
-          if (!p) ::_exit(1);
-          if (n % 3 == 0) h.free(p);
-        }
-        h.free(mine);
-        ::_exit(0);
+    const os::ending child = os::forked([&] {
+      h.it.after_fork_child();
+      for (int n = 0; n < 50'000; ++n) {
+        void* const p = h.allocate(64);
+        if (!p) return 1;
+        if (n % 3 == 0) h.free(p);
       }
-      h.it.after_fork_parent();
-      int status = -1;
-      ::waitpid(pid, &status, 0);
-      return os::ending{.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-                        .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0};
-    }();
+      h.free(mine);
+      return 0;
+    });
     ASSERT_EQ(os::fine, child) << i;
   }
   stop.store(1, order::relaxed);
@@ -152,7 +142,7 @@ TYPED_TEST(super_heaps, a_child_goes_on_and_so_does_the_parent) {
   h.free(mine);
 }
 
-// A fork from a handler cannot prepare: locks may be held by threads that the child does not have.
+// Locks may be held by threads that the child does not have.
 TEST(super_fork, a_child_whose_locks_were_held_by_others_goes_on) {
   by_hand<super_socket_there> h;
   const unsigned c = size_classes::of(64);
@@ -163,7 +153,7 @@ TEST(super_fork, a_child_whose_locks_were_held_by_others_goes_on) {
     if (!v.lock.try_lock(os::thread_mark() + 4)) return 1;  // another thread's mark
     for (std::uint32_t i = 0; i < v.shelf.count; ++i)       // in the middle of something
       v.shelf.lists[i].first = reinterpret_cast<mem::block*>(64);
-    h.it().after_fork_child(false);
+    h.it().after_fork_child();
     for (int i = 0; i < 200'000; ++i)
       if (h.allocate(0, c) == nullptr) return 2;
     for (void* p : all) h.free(1, p);
@@ -183,7 +173,7 @@ TEST(super_fork, what_this_thread_holds_it_keeps) {
     auto& v = const_cast<vault&>(h.it().vault_of(c));
     os::lock(v.lock);
     const auto taken = v.pages.taken;
-    h.it().after_fork_child(false);
+    h.it().after_fork_child();
     if (v.lock.holder() != os::thread_mark() || v.pages.taken != taken) return 1;
     os::unlock(v.lock);
     return 0;
