@@ -70,21 +70,22 @@ class shared_heap {
     return &caches_.at(n);
   }
 
-  // By who has it, outside: it holds nothing afterwards, and is closed.
-  void empty(cache& k) noexcept {
-    if (!k.enter()) return;
+  // By who has it: it holds nothing afterwards, and is closed. False: who has it was torn out of an operation, so is what it
+  // holds, and nobody else may have it.
+  bool empty(cache& k) noexcept {
+    if (!k.enter()) return false;
     front_.leave(k);
     k.exit();
     settle(k);
     k.close();
+    return true;
   }
 
   // An empty one, for whoever comes next: it is no longer mine.
   void offer(cache& k) noexcept { idle_.push(k.number, links()); }
 
   void release(cache& k) noexcept {
-    empty(k);
-    offer(k);
+    if (empty(k)) offer(k);
   }
 
   // ---- blocks -----------------------------------------------------------------------------------------------------
@@ -533,16 +534,17 @@ class heap {
   }
   shared_type* begun() const noexcept { return shared_.load(order::acquire); }  // sync: heap-begun
 
-  // The calling thread gives its cache up; it may come back.
+  // The calling thread gives its cache up; it may come back. If it was torn out of an operation, by cancellation or pthread_exit
+  // in a handler, the cache stays as it is, and is nobody's.
   void leave_thread() noexcept {
     if constexpr (has_caches) {
       cache* const k = here();
       if (k == nobody()) return;
-      begun()->empty(*k);  // a handler that comes now finds it inside, or closed
+      const bool emptied = begun()->empty(*k);  // a handler that comes now finds it inside, or closed
       signal_fence();
       here() = nobody();
       signal_fence();
-      begun()->offer(*k);
+      if (emptied) begun()->offer(*k);
     }
   }
 

@@ -291,6 +291,30 @@ TYPED_TEST(heap_of_parts, a_handler_may_come_while_a_cache_is_borrowed) {
   });
 }
 
+// Cancelled, or by pthread_exit in a handler.
+TYPED_TEST(heap_of_parts, a_thread_that_ends_inside_leaves_its_cache_to_nobody) {
+  TypeParam h;
+  using front = typename TypeParam::heap_type::shared_type::front_type;
+  interrupted<TypeParam> = &h;
+  h.in_a_thread([&] {
+    front::during_allocate = [] {
+      interrupted<TypeParam>->it.leave_thread();
+      test_host::gone = true;
+      std::thread([] {
+        kept = interrupted<TypeParam>->allocate(64);
+        EXPECT_EQ(2u, interrupted<TypeParam>->now().labs) << "it was handed the torn one";
+        interrupted<TypeParam>->free(kept);
+        interrupted<TypeParam>->it.leave_thread();
+      }).join();
+      void* const mine = interrupted<TypeParam>->allocate(64);  // a destructor of the thread's
+      ASSERT_NE(nullptr, mine);
+      interrupted<TypeParam>->free(mine);
+      EXPECT_EQ(2u, interrupted<TypeParam>->now().labs);
+    };
+    h.free(h.allocate(64));
+  });
+}
+
 // ---- fork ------------------------------------------------------------------------------------------------------------
 
 TYPED_TEST(heap_of_parts, a_child_has_the_caches_of_threads_that_are_gone) {
