@@ -60,7 +60,8 @@ class shared_heap {
 
   // One that nobody has, open; null: no memory for another.
   cache* acquire() noexcept {
-    std::uint32_t n = idle_.pop(links());
+    std::uint32_t n = left_.pop(links());
+    if (n == 0) n = idle_.pop(links());
     if (n == 0) {
       n = caches_.add();
       if (n == 0) return nullptr;
@@ -87,6 +88,10 @@ class shared_heap {
   void release(cache& k) noexcept {
     if (empty(k)) offer(k);
   }
+
+  // The same of one that is closed, with what it holds: the next goes on where this one stopped. Who borrows one for each of
+  // many operations would otherwise open a span for each.
+  void offer_as_it_is(cache& k) noexcept { left_.push(k.number, links()); }
 
   // ---- blocks -----------------------------------------------------------------------------------------------------
 
@@ -233,7 +238,12 @@ class shared_heap {
 
   std::size_t trim(cache* k) noexcept {
     if (k && behind()) catch_up(*k);
-    return huge_.purge(true) + (k || !has_caches || front_type::reentrant ? front_.trim(k) : 0);
+    std::size_t bytes = huge_.purge(true);
+    if (k || !has_caches || front_type::reentrant) {
+      empty_left();
+      bytes += front_.trim(k);
+    }
+    return bytes;
   }
 
   statistics read_statistics() const noexcept {
@@ -261,8 +271,9 @@ class shared_heap {
   // The other threads are gone. A cache whose thread was inside is torn: it stays as it is for ever. Emptying one takes
   // locks, and who was interrupted inside may hold them: then the next to have it gets it as it is.
   void after_fork_child(cache* own) noexcept {
-    front_.after_fork_child();
+    front_.after_fork_child(*own);
     static_cast<void>(idle_.take_all(links()));
+    static_cast<void>(left_.take_all(links()));
     const bool may_lock = front_type::reentrant || own->state != cache_state::inside;
     for (std::uint32_t n = 1; n <= caches_.made(); ++n) {
       cache& k = caches_.at(n);
@@ -272,7 +283,7 @@ class shared_heap {
         release(k);
       } else {
         if (k.state == cache_state::outside) k.close();
-        offer(k);
+        offer_as_it_is(k);
       }
     }
   }
@@ -310,6 +321,17 @@ class shared_heap {
 
   auto links() noexcept {
     return [this](std::uint32_t n) -> atomic<std::uint32_t>& { return caches_.at(n).next_idle; };
+  }
+
+  // One after the other, so that whoever needs a cache meanwhile finds the others.
+  void empty_left() noexcept {
+    if (left_.empty()) return;
+    for (std::uint32_t tries = caches_.made(); tries != 0; --tries) {
+      const std::uint32_t n = left_.pop(links());
+      if (n == 0) return;
+      caches_.at(n).open();
+      release(caches_.at(n));
+    }
   }
 
   void* try_allocate(cache* k, std::size_t n, std::size_t alignment, bool* zero) noexcept {
@@ -391,7 +413,8 @@ class shared_heap {
   mem::budget unbounded_;
   mem::huge_blocks huge_;
   cache_table caches_;
-  index_stack idle_;            // caches without a thread
+  index_stack idle_;            // caches without a thread, empty
+  index_stack left_;            // those that were borrowed, with what they hold
   inbox<mem::block> deferred_;  // blocks freed where no cache could be used
   front_type front_;
 };
@@ -636,15 +659,17 @@ class heap {
       }
       cache* const k = s->acquire();
       if (!k) return f(*s, nullptr);
+      here() = k;  // a handler that comes now finds it, and leaves it as it was
+      signal_fence();
       static_cast<void>(k->enter());
-      here() = k;  // a handler that comes now finds it inside
       const R r = f(*s, k);
       k->exit();
-      s->empty(*k);
+      if (owes(*k)) settle(*k);
+      k->close();
       signal_fence();
       here() = before;
       signal_fence();
-      s->offer(*k);
+      s->offer_as_it_is(*k);
       return r;
     }
   }

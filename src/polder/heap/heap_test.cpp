@@ -64,6 +64,7 @@ class plain_front {
     k.free[b.cls] = free;
   }
   void leave(cache& k) noexcept {
+    ++leaves;
     left_inside |= depth != 0;
     for (unsigned c = 1; c <= size_classes::count; ++c)
       while (mem::block* const b = k.free[c]) {
@@ -80,12 +81,13 @@ class plain_front {
     s.mapped += bytes;
     s.reserved += bytes;
   }
-  void after_fork_child() noexcept {}
+  void after_fork_child(cache&) noexcept {}
   void validate() const noexcept {}
 
   static inline thread_local int depth = 0, most_at_once = 0;
   static inline thread_local void (*during_allocate)() = nullptr;  // a signal that arrives there
   static inline bool refuses = false;
+  static inline unsigned leaves = 0;       // times that a cache was emptied
   static inline bool left_inside = false;  // a cache was emptied by who had interrupted its thread inside
 
  private:
@@ -220,6 +222,35 @@ TYPED_TEST(heap_of_parts, past_its_exit_a_thread_borrows) {
     EXPECT_EQ(0u, h.now().allocated);
     EXPECT_EQ(1u, h.now().labs);
   });
+}
+
+// As it was left, so that the next to borrow it goes on there; a trim empties it.
+TYPED_TEST(heap_of_parts, a_borrowed_cache_keeps_what_it_holds) {
+  TypeParam h;
+  using front = typename TypeParam::heap_type::shared_type::front_type;
+  h.in_a_thread([&] {
+    h.it.leave_thread();
+    test_host::gone = true;
+    front::leaves = 0;
+    void* const p = h.allocate(64);
+    h.free(p);
+    EXPECT_EQ(p, h.allocate(64));
+    h.free(p);
+    EXPECT_EQ(0u, front::leaves);
+    EXPECT_EQ(1u, h.now().labs);
+  });
+  h.free(h.allocate(80));
+  EXPECT_EQ(1u, h.now().labs) << "who comes next has it";
+  h.in_a_thread([&] {
+    test_host::gone = true;
+    h.free(h.allocate(64));
+  });
+  front::leaves = 0;
+  h.it.trim(0);
+  EXPECT_EQ(1u, front::leaves);
+  h.it.trim(0);
+  EXPECT_EQ(1u, front::leaves) << "once";
+  EXPECT_EQ(2u, h.now().labs);
 }
 
 TYPED_TEST(heap_of_parts, batches) {

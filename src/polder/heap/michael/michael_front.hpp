@@ -152,7 +152,7 @@ class michael_front {
     s.resident = s.reserved = s.mapped;
   }
 
-  void after_fork_child() noexcept {}
+  void after_fork_child(cache&) noexcept {}
   void validate() const noexcept;
 
   // ---- for tests ----------------------------------------------------------------------------------------------------

@@ -56,10 +56,10 @@ class front_core {
     lab_type own;
   };
   struct cache : cache_header {
-    lab_type own;             // TLAB; in the core model never opened
-    core_lab* shared;         // CLAB, while the thread is assigned to one
-    owned_lock::mark thread;  // who works here; 0: nobody
-    bool known;               // in the front's list of caches, for good
+    lab_type own;      // TLAB; in the core model never opened
+    core_lab* shared;  // CLAB, while the cache is assigned to one
+    bool entered;      // it has a LAB
+    bool known;        // in the front's list of caches, for good
     cache* next_known;
     // What it has done so far; others glimpse.
     std::size_t real_taken, real_given;  // bytes of real spans, from and to the pool
@@ -194,7 +194,7 @@ class front : public front_core {
       k.shared = nullptr;
     }
     if (!k.own.owner.load(order::relaxed).terminated()) life::terminate(k.own, giver(k));
-    k.thread = 0;
+    k.entered = false;
   }
 
   std::size_t trim(cache* k) noexcept {
@@ -209,12 +209,12 @@ class front : public front_core {
   }
 
   // The other threads are gone. The LABs of those that were outside are ended by heap.hpp, as at any thread's end.
-  void after_fork_child() noexcept {
+  void after_fork_child(cache& mine) noexcept {
     in_child_ = true;
     const owned_lock::mark me = os::thread_mark();
     for (cache* k = known_.load(order::acquire); k; k = k->next_known) {  // sync: cache-known
       const bool torn = k->own.lock.release_in_child(me);
-      if (k->state == cache_state::inside && k->thread != me) life::bury(k->own, torn);
+      if (k->state == cache_state::inside && k != &mine) life::bury(k->own, torn);
       else if (torn) life::forget_sets(k->own);
     }
     for (core_lab& shared : core_labs_) {
@@ -282,9 +282,9 @@ class front : public front_core {
     life::free_remote(l, o, s, b, linker(), giver(k));
   }
 
-  // The thread has a LAB from here on.
+  // The cache has a LAB from here on.
   void enter(cache& k) noexcept {
-    if (k.thread) [[likely]]
+    if (k.entered) [[likely]]
       return;
     know(k);
     if (model_ == labs::of_threads) {
@@ -296,7 +296,7 @@ class front : public front_core {
       os::unlock(shared.door);
       k.shared = &shared;
     }
-    k.thread = os::thread_mark();
+    k.entered = true;
   }
 };
 

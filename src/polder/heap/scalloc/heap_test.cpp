@@ -310,6 +310,26 @@ TEST_F(scalloc_orphans, a_second_life_of_a_LAB_has_another_owner) {
   });
 }
 
+// What a destructor allocates when its thread has left: in one hot span after the other, as before.
+TEST_F(scalloc_orphans, past_its_exit_a_thread_fills_spans) {
+  heap h;
+  std::vector<void*> all;
+  h.free(h.allocate(16));  // this thread has a LAB
+  h.in_a_thread([&] {
+    h.it.leave_thread();
+    test_host::gone = true;
+    all = many(h, 10 * per_span, 256);
+    h.free(all.back());
+    all.pop_back();
+  });
+  EXPECT_EQ(11u, h.now().spans);
+  EXPECT_EQ(span_state::hot, state_of(h, all.back()));
+  for (void* p : all) h.free(p);
+  h.it.trim(0);
+  EXPECT_EQ(0u, h.now().active) << "the hot span of a borrowed LAB goes with a trim";
+  h.it.validate();
+}
+
 TEST_F(scalloc_orphans, ids_wrap) {
   heap h;
   void* p = nullptr;
