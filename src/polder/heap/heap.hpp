@@ -181,6 +181,7 @@ class shared_heap {
     if (!q) {
       if (n > had) return nullptr;
       if (b.cls == 0) huge_.shrink(huge_.find(p), n);  // a shrink cannot fail
+      else kept_though_small_.store(true, order::relaxed);
       return p;
     }
     __builtin_memcpy(q, p, n < had ? n : had);
@@ -198,12 +199,14 @@ class shared_heap {
     return b.cls != 0 || b.within || huge_.find(p) != 0;
   }
 
-  // Does not return if p cannot be a block for which n bytes were asked. One of a class may have shrunk by a half.
+  // Does not return if p cannot be a block for which n bytes were asked. One of a class may have shrunk by a half, or by any
+  // amount once one has for want of memory.
   void check_size(const void* p, std::size_t n) const noexcept {
     const block_info b = front_.find(p);
     const std::size_t held = usable_size(p);
-    const bool suits =
-        b.cls != 0 ? n <= held && (n > held / 2 || classes::of(n) == b.cls) : huge_.suits(huge_.find(p), n);
+    const bool suits = b.cls != 0 ? n <= held && (n > held / 2 || classes::of(n) == b.cls ||
+                                                  kept_though_small_.load(order::relaxed))
+                                  : huge_.suits(huge_.find(p), n);
     if (!suits) report_size(p, b, held);
   }
   void check_aligned_size(const void* p, std::size_t alignment, std::size_t n) const noexcept {
@@ -416,6 +419,12 @@ class shared_heap {
   index_stack idle_;            // caches without a thread, empty
   index_stack left_;            // those that were borrowed, with what they hold
   inbox<mem::block> deferred_;  // blocks freed where no cache could be used
+  // kept_though_small_ — for want of memory realloc has left a block of a class where it lay, of which little was still wanted:
+  // since then one may be freed with a size that is far below what it holds.
+  //   written by  who did so, before the block's user hears of it
+  //   read by     who frees a block with its size; that is told of the block by its user
+  //   order       relaxed: on the way from one to the other lies whatever hands the block over
+  atomic<bool> kept_though_small_{};
   front_type front_;
 };
 

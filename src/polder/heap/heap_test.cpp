@@ -272,7 +272,8 @@ TYPED_TEST(heap_of_parts, a_refusal_is_null_and_what_was_had_stays) {
   EXPECT_EQ(nullptr, h.it.reallocate(p, 9000));
   EXPECT_EQ(p, h.it.reallocate(p, 1)) << "a shrink cannot fail";
   front::refuses = false;
-  h.free(p);
+  EXPECT_DEATH(h.it.deallocate_sized(p, 65), "polder: size mismatch");
+  h.it.deallocate_sized(p, 1);
   EXPECT_EQ(0u, h.now().allocated);
 }
 
