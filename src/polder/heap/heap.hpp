@@ -21,6 +21,7 @@
 
 #include <polder/base/bits.hpp>
 #include <polder/base/config.hpp>
+#include <polder/heap/high_water.hpp>
 #include <polder/heap/parts.hpp>
 #include <polder/mem/huge_blocks.hpp>
 #include <polder/mem/record_table.hpp>
@@ -171,10 +172,10 @@ class shared_heap {
       had = huge_.usable(number);
       const bool small_again = n < had / 2 && n < worth_moving;
       if (!small_again) {
-        if (void* const same = huge_.resize(number, p, n)) return same;
+        if (void* const same = resize(number, p, n)) return same;
         // What is held back may be what is missing: else the block is copied, and its old mapping held back, each time.
         trim(k);
-        if (void* const same = huge_.resize(number, p, n)) return same;
+        if (void* const same = resize(number, p, n)) return same;
       }
     }
     void* const q = allocate(k, n);
@@ -256,7 +257,6 @@ class shared_heap {
     s.cached = huge_.cached_bytes();
     s.metadata = mapped_bytes() + caches_.bytes();
     s.resident = s.mapped = s.reserved = s.large + s.cached + s.metadata;
-    s.peak = huge_.peak_bytes();
     for (std::uint32_t n = 1; n <= caches_.made(); ++n) {
       const cache& k = caches_.at(n);
       s.allocated += glimpse(k.taken) - glimpse(k.given);
@@ -264,7 +264,10 @@ class shared_heap {
       ++s.labs;
     }
     front_.add_to(s);
-    return settled(s);
+    s = settled(s);
+    memory_.note(s.resident);
+    s.peak = memory_.highest();
+    return s;
   }
 
   const options& effective_options() const noexcept { return options_; }
@@ -317,8 +320,9 @@ class shared_heap {
         secret_(os::process_secret()),
         map_(at + map_at()),
         huge_(map_, page, at + huge_at(), unbounded_),
+        memory_(huge_, mapped_bytes()),
         caches_(at + caches_at()),
-        front_(heap_setting{options_, page, secret_, map_}) {
+        front_(heap_setting{options_, page, secret_, map_, memory_}) {
     options_.page_size = page;
   }
 
@@ -347,8 +351,16 @@ class shared_heap {
     }
     if (n > PTRDIFF_MAX || alignment > PTRDIFF_MAX - n) return nullptr;
     const mem::huge_blocks::block_info b = huge_.take(n < 1 ? 1 : n, alignment);
+    if (b.p) memory_.note_huge();
     if (zero) *zero = b.zero;
     return b.p;
+  }
+
+  // Of a huge block.
+  std::byte* resize(std::uint32_t number, const void* p, std::size_t n) noexcept {
+    std::byte* const same = huge_.resize(number, p, n);
+    if (same) memory_.note_huge();
+    return same;
   }
 
   // What find() says, of a block that is to stay: a front that can tell says here that nobody holds it.
@@ -415,6 +427,7 @@ class shared_heap {
   mem::radix_map map_;
   mem::budget unbounded_;
   mem::huge_blocks huge_;
+  mutable high_water memory_;
   cache_table caches_;
   index_stack idle_;            // caches without a thread, empty
   index_stack left_;            // those that were borrowed, with what they hold

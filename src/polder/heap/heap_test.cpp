@@ -96,6 +96,7 @@ class plain_front {
     if (!wide) return;
     std::byte* const start = at_address(align_up(address(wide), mem::grain_size));
     setting_.addresses.store(address(start), c);
+    setting_.memory.rise(mem::grain_size);
     regions_.fetch_add(1, order::relaxed);
     for (std::size_t at = size_classes::usable_bytes[c]; at != 0;) {
       at -= size_classes::block_size[c];
@@ -275,6 +276,25 @@ TYPED_TEST(heap_of_parts, a_refusal_is_null_and_what_was_had_stays) {
   EXPECT_DEATH(h.it.deallocate_sized(p, 65), "polder: size mismatch");
   h.it.deallocate_sized(p, 1);
   EXPECT_EQ(0u, h.now().allocated);
+}
+
+// The highest of what was there at once, whatever is there when somebody asks.
+TYPED_TEST(heap_of_parts, the_peak_is_of_all_memory) {
+  TypeParam h;
+  std::vector<void*> all;
+  for (int i = 0; i != 100'000; ++i) all.push_back(h.allocate(64));
+  void* const large = h.allocate(20 * MiB);
+  h.free(large);
+  h.it.trim(0);
+  const statistics s = h.now();
+  EXPECT_GE(s.peak + 64 * KiB, s.resident + 20 * MiB) << "but for tables";
+  EXPECT_LE(s.peak, s.resident + 21 * MiB);
+  void* const more = h.allocate(64 * MiB);
+  const std::size_t told = h.now().resident;
+  h.free(h.it.reallocate(more, 128 * MiB));
+  h.it.trim(0);
+  EXPECT_GE(h.now().peak, told + 64 * MiB);
+  for (void* p : all) h.free(p);
 }
 
 // ---- a handler that interrupts its thread inside ---------------------------------------------------------------------

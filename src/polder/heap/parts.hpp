@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include <polder/heap/cache.hpp>
+#include <polder/heap/high_water.hpp>
 #include <polder/heap/info.hpp>
 #include <polder/heap/options.hpp>
 #include <polder/heap/statistics.hpp>
@@ -28,6 +29,7 @@ struct heap_setting {
   std::size_t page = 0;       // bytes; every length asked of the system is a multiple of it
   mem::secret secret = 0;     // for the keys of free blocks (mem/block.hpp)
   mem::radix_map& addresses;  // from granules of 64 KiB to numbers without huge_mark: the front may use it
+  high_water& memory;         // the front says here what it takes of the system, and what it gives back
 };
 
 // What a front knows of an address.

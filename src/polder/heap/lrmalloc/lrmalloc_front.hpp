@@ -36,7 +36,7 @@ class lrmalloc_front {
   static constexpr bool reentrant = true;
 
   explicit lrmalloc_front(const heap_setting& s) noexcept
-      : heap_(s.secret, s.asked.thp == thp_policy::on, s.asked.populate) {
+      : heap_(s.secret, s.asked.thp == thp_policy::on, s.asked.populate, s.memory) {
     for (unsigned c = 1; c <= size_classes::count; ++c) {
       const std::size_t blocks = s.asked.tuned[0] / size_classes::block_size[c];
       full_at_[c] = blocks != 0 ? std::uint32_t(blocks) : 1;

@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include <polder/base/check.hpp>
+#include <polder/heap/high_water.hpp>
 #include <polder/heap/lrmalloc/descriptor.hpp>
 #include <polder/heap/lrmalloc/mapped_superblocks.hpp>
 #include <polder/heap/lrmalloc/page_tree.hpp>
@@ -27,8 +28,8 @@ namespace polder::heap::lrmalloc {
 template <class PageMap, class Watch = nobody_watches>
 class superblock_heap {
  public:
-  superblock_heap(mem::secret s, bool huge_pages, bool populates) noexcept
-      : secret_(s), populates_(populates), descriptors_(directory()), source_(huge_pages) {}
+  superblock_heap(mem::secret s, bool huge_pages, bool populates, high_water& memory) noexcept
+      : secret_(s), populates_(populates), memory_(memory), descriptors_(directory()), source_(huge_pages) {}
   bool begin() noexcept { return map_.begin(); }
   void end() noexcept {
     map_.end();
@@ -203,6 +204,7 @@ class superblock_heap {
     d.anchor.open(size_classes::capacity[c]);
     row[0].store(page_word(&d, c), order::release);  // sync: page-word
     classes_[c].opened.fetch_add(1, order::relaxed);
+    memory_.rise(superblock_size);
     b.fresh = superblock;
     Watch::at(step::registered);
     return true;
@@ -274,6 +276,7 @@ class superblock_heap {
     Watch::at(step::unregistered);
     if (!source_.give(superblock)) keep_stuck(superblock);
     closed.fetch_add(1, order::relaxed);
+    memory_.fall(superblock_size);
     Watch::at(step::released);
   }
 
@@ -326,6 +329,7 @@ class superblock_heap {
 
   mem::secret secret_;
   bool populates_;
+  high_water& memory_;
   PageMap map_;
   descriptor_table descriptors_;
   alignas(false_sharing_range) index_stack retired_;  // descriptors without a superblock

@@ -51,6 +51,7 @@ class michael_front {
 
   explicit michael_front(const heap_setting& s) noexcept
       : secret_(s.secret),
+        memory_(s.memory),
         page_(s.page),
         slots_(unsigned(s.asked.tuned[tuned_slots])),
         descriptors_(descriptor_directory_),
@@ -182,8 +183,10 @@ class michael_front {
   void retire(descriptor& d) noexcept { available_.retire(d); }
   bool open(descriptor& d, unsigned c) noexcept {
     std::byte* const sb = hyperblocks_.take(size_classes::cuts[c].bytes / place_bytes, d.number);
-    if (sb) d.sb.set(sb);
-    return sb != nullptr;
+    if (sb == nullptr) return false;
+    d.sb.set(sb);
+    memory_.rise(size_classes::cuts[c].bytes);
+    return true;
   }
   void organize(descriptor& d, unsigned c) noexcept {
     std::byte* at = d.sb.get() + size_classes::offset(c, 0) - prefix_bytes;
@@ -192,6 +195,7 @@ class michael_front {
   }
   void close(std::byte* sb, unsigned c) noexcept {
     hyperblocks_.give(sb, size_classes::cuts[c].bytes / place_bytes);
+    memory_.fall(size_classes::cuts[c].bytes);
   }
 
   POLDER_ALWAYS_INLINE static word& word_of(descriptor& d, unsigned i) noexcept {
@@ -255,6 +259,7 @@ class michael_front {
   }
 
   std::uint64_t secret_;
+  high_water& memory_;  // told of superblocks, not of what lies open beside them in hyperblocks
   std::size_t page_;
   unsigned slots_;
   std::uint32_t heap_shift_ = 64;  // 64: one heap

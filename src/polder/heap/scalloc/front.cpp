@@ -46,7 +46,7 @@ span* front_core::new_span(cache& k, unsigned c, bool grows) noexcept {
     ++k.pool_hits;
     k.pool_same_size += real_spans::index[s->cls.load(order::relaxed)] == index;
     k.kept_taken += s->dirty;
-    if (variant_.madvise) arena_.discard(*s, real);
+    if (variant_.madvise) drop(*s, real);
   } else {
     s = arena_.take(real);
     if (!s) return nullptr;
@@ -66,6 +66,7 @@ span* front_core::new_span(cache& k, unsigned c, bool grows) noexcept {
     const std::size_t kept = align_up(s->dirty, arena_.page());
     if (grows && setting_.asked.populate && kept < real && size_classes::block_size[c] <= longest_populated)
       static_cast<void>(os::populate(reinterpret_cast<std::byte*>(s) + kept, real - kept));
+    setting_.memory.rise(real - s->dirty);
     s->dirty = std::uint32_t(real);
   }
   k.real_taken += real;
@@ -97,16 +98,23 @@ void front_core::extend(span& s, unsigned c) noexcept {
 void front_core::give(cache& k, span& s) noexcept {
   const unsigned c = s.cls.load(order::relaxed), index = real_spans::index[c];
   POLDER_CHECK(1, s.epoch.load(order::relaxed).state() == span_state::free);
-  if (real_spans::bytes[index] > madvise_above_) arena_.discard(s, header_bytes);
+  if (real_spans::bytes[index] > madvise_above_) drop(s, header_bytes);
   k.real_given += cuts_.real(c);
   k.kept_put += s.dirty;
   ++k.spans_given;
   pool_.put(s, index, k.number, links());
 }
 
+// What lies in [from, dirty) of a span that is the caller's alone, or in the pool. Bytes.
+std::size_t front_core::drop(span& s, std::size_t from) noexcept {
+  const std::size_t bytes = arena_.discard(s, from);
+  setting_.memory.fall(bytes);
+  return bytes;
+}
+
 std::size_t front_core::compact(cache* k) noexcept {
   std::size_t bytes = 0;
-  pool_.each(links(), [&](span_number n) { bytes += arena_.discard(arena_.at(n), header_bytes); });
+  pool_.each(links(), [&](span_number n) { bytes += drop(arena_.at(n), header_bytes); });
   if (k) k->kept_taken += bytes;
   else compacted_.fetch_add(bytes, order::relaxed);
   return bytes;

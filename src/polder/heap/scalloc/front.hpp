@@ -119,6 +119,7 @@ class front_core {
   span* new_span(cache& k, unsigned c, bool grows) noexcept;
   void extend(span& s, unsigned c) noexcept;
   void give(cache& k, span& s) noexcept;
+  std::size_t drop(span& s, std::size_t from) noexcept;
   std::size_t compact(cache* k) noexcept;
   std::size_t hollow(const span& s, unsigned c) noexcept;
   void check_list(const span& s, list_word w, std::uint32_t listed) const noexcept;

@@ -54,7 +54,8 @@ class super_front {
     [[no_unique_address]] std::conditional_t<has_sockets, strangers, no_strangers> away;
   };
 
-  explicit super_front(const heap_setting& s) noexcept : secret_(s.secret), page_(s.page), asked_(s.asked) {}
+  explicit super_front(const heap_setting& s) noexcept
+      : secret_(s.secret), page_(s.page), asked_(s.asked), memory_(s.memory) {}
 
   bool begin() noexcept {
     machine_.begin();
@@ -187,6 +188,7 @@ class super_front {
       empty_shelf(vaults_[i].lock, vaults_[i].shelf, i % (count + 1));
     for (unsigned i = 0; i < homes_ * (count + 1); ++i) {
       const os::holding h(vaults_[i].lock);
+      const held_watch w(memory_, vaults_[i].pages);
       bytes += keeper_->trim(vaults_[i].pages, i % (count + 1));
     }
     return bytes;
@@ -282,6 +284,19 @@ class super_front {
       end = align_up(end + bytes, cache_line);
       return at;
     }
+  };
+  // Tells what the pages, whose lock is held as long as it lives, have taken of the system or given back.
+  class [[nodiscard]] held_watch {
+   public:
+    held_watch(high_water& memory, const pages& p) noexcept : memory_(memory), pages_(p), before_(p.held) {}
+    ~held_watch() { memory_.move(before_, pages_.held); }
+    held_watch(const held_watch&) = delete;
+    held_watch& operator=(const held_watch&) = delete;
+
+   private:
+    high_water& memory_;
+    const pages& pages_;
+    std::size_t before_;
   };
   // Where a thread is: caches that it shares with its neighbours.
   struct place {
@@ -405,6 +420,7 @@ class super_front {
 
   // The global cache is empty: bumps one block, or puts lists of them there.
   mem::block* grow(vault& v, unsigned home, unsigned c) noexcept {
+    const held_watch w(memory_, v.pages);
     if constexpr (!Growth::fills_the_cache) {
       return keeper_->take_one(v.pages, c, home);
     } else {
@@ -428,6 +444,7 @@ class super_front {
       if (home == at.home) continue;
       vault& v = vault_at(home, c);
       const os::holding h(v.lock);
+      const held_watch w(memory_, v.pages);
       ++v.seen.locks;
       if (!v.shelf.empty()) {
         into = v.shelf.take();
@@ -543,6 +560,7 @@ class super_front {
       const unsigned home = of->home;
       vault& v = vault_at(home, c);
       const os::holding h(v.lock);
+      const held_watch w(memory_, v.pages);
       ++v.seen.locks;
       do {
         mem::block* const b = l.pop(secret_);
@@ -645,6 +663,7 @@ class super_front {
   mem::secret secret_;
   std::size_t page_;
   const options& asked_;
+  high_water& memory_;
   chunk_source* source_ = nullptr;
   page_keeper* keeper_ = nullptr;
   std::uint32_t thread_bound_[count + 1] = {};  // blocks a list
