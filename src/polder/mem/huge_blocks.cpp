@@ -1,5 +1,7 @@
 #include <polder/mem/huge_blocks.hpp>
 
+#include <utility>
+
 #include <polder/base/align.hpp>
 #include <polder/os/pages.hpp>
 #include <polder/os/probe.hpp>
@@ -141,7 +143,7 @@ huge_blocks::block_info huge_blocks::take(std::size_t n, std::size_t alignment, 
   bool zero = false;
   std::uint32_t number = take_cached(bytes);
   if (number == 0 && grows) number = take_front(bytes);
-  if (number == 0 && !stuck_.empty()) number = take_stuck(bytes);
+  if (number == 0) number = take_stuck(bytes);
   if (number == 0) {
     if (!make_room(bytes)) return {};
     number = new_number();
@@ -172,7 +174,7 @@ void huge_blocks::count_live(std::size_t change) noexcept {
 
 // So many bytes of the budget, for which the cached mappings go where they are in the way.
 bool huge_blocks::make_room(std::size_t bytes) noexcept {
-  if (budget_.is_short(bytes)) purge(true);
+  if (budget_.is_short(bytes)) purge_cache(true);
   return budget_.take(bytes);
 }
 
@@ -181,32 +183,53 @@ void huge_blocks::unmap(std::uint32_t number) noexcept {
   let_go(number);
 }
 
-// Of a mapping that does not count any more.
-void huge_blocks::let_go(std::uint32_t number) noexcept {
+// Of a mapping that does not count any more. False: the system would not take it back.
+bool huge_blocks::let_go(std::uint32_t number) noexcept {
   record& r = records_.at(number);
   if (os::unmap(r.base.get(), r.bytes.get())) {
     os::probe::huge_unmap(r.base.get(), r.bytes.get());
-    return retire_number(number);
+    retire_number(number);
+    return true;
   }
   // The kernel cannot split its tables: drop the pages, and keep the addresses for the next block.
   os::discard_now(r.base.get(), r.bytes.get());
   stuck_.push(number, links());
+  return false;
 }
 
-// One of the mappings the system would not take back, if one is large enough; the others are offered to it again.
+// The shortest that is long enough of a few mappings that the system would not take back. The others stay where they were, without
+// a system call: there may be thousands, and what was refused a moment ago is refused again.
 std::uint32_t huge_blocks::take_stuck(std::size_t bytes) noexcept {
-  std::uint32_t fitting = 0;
-  for (std::uint32_t n = stuck_.take_all(links()); n != 0;) {
-    const std::uint32_t next = records_.at(n).next.load(order::relaxed);
-    const std::size_t length = records_.at(n).bytes.get();
-    if (fitting == 0 && length >= bytes && budget_.take(length)) {
-      fitting = n;
-    } else {
-      let_go(n);
-    }
-    n = next;
+  std::uint32_t others[few], fitting = 0;
+  unsigned n = 0;
+  for (unsigned seen = 0; seen != few; ++seen) {
+    const std::uint32_t one = stuck_.pop(links());
+    if (one == 0) break;
+    const std::size_t length = records_.at(one).bytes.get();
+    const bool fits = length >= bytes && (fitting == 0 || length < records_.at(fitting).bytes.get());
+    const std::uint32_t other = fits ? fitting : one;
+    if (fits) fitting = one;
+    if (other != 0) others[n++] = other;
   }
+  if (fitting != 0 && !budget_.take(records_.at(fitting).bytes.get())) others[n++] = std::exchange(fitting, 0);
+  while (n != 0) stuck_.push(others[--n], links());
   return fitting;
+}
+
+// Offers the system again what it would not take back: all of it, or a few until it refuses one.
+void huge_blocks::offer_stuck(bool all) noexcept {
+  if (all) {
+    for (std::uint32_t n = stuck_.take_all(links()); n != 0;) {
+      const std::uint32_t next = records_.at(n).next.load(order::relaxed);
+      let_go(n);
+      n = next;
+    }
+    return;
+  }
+  for (unsigned i = 0; i != few; ++i) {
+    const std::uint32_t n = stuck_.pop(links());
+    if (n == 0 || !let_go(n)) return;
+  }
 }
 
 bool huge_blocks::is_cached(const void* p) const noexcept {
@@ -322,7 +345,7 @@ std::byte* huge_blocks::resize(std::uint32_t number, const void* p, std::size_t 
   std::byte* base = r.base.get();
   const bool in_huge_pages = huge_pages_ && exact >= worth_huge_pages;
   budgeted_length held(budget_, old);
-  if (exact > old && budget_.is_short(exact - old)) purge(true);
+  if (exact > old && budget_.is_short(exact - old)) purge_cache(true);
   std::size_t bytes = exact > old ? roomy(exact) : exact;
   if ((bytes > exact && budget_.is_short(bytes - old)) || !held.reach(bytes)) bytes = exact;
   if (!held.reach(bytes)) return nullptr;
@@ -344,8 +367,12 @@ std::byte* huge_blocks::resize(std::uint32_t number, const void* p, std::size_t 
 }
 
 std::size_t huge_blocks::purge(bool all) noexcept {
+  offer_stuck(all);
+  return purge_cache(all);
+}
+
+std::size_t huge_blocks::purge_cache(bool all) noexcept {
   std::size_t bytes = 0;
-  if (!stuck_.empty()) take_stuck(SIZE_MAX);
   for (auto& slot : cache_) {
     std::uint64_t v = slot.load(order::relaxed);
     if (v == 0) continue;

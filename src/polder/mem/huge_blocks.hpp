@@ -66,8 +66,12 @@ class huge_blocks {
   // Grows or shrinks in place or by moving pages: the new address, null if the system or the cap refuses (nothing changed).
   std::byte* resize(std::uint32_t number, const void* p, std::size_t n) noexcept;
 
-  // Gives cached mappings back that were there at the step before, or all. Bytes.
+  // Gives cached mappings back that were there at the step before, or all. Bytes. What the system once would not take back is
+  // offered to it again, a few of them or all.
   std::size_t purge(bool all) noexcept;
+
+  // The same, but for what the system would not take back: for who comes by often.
+  std::size_t purge_cache(bool all) noexcept;
 
   // No block is shorter: the map knows one by the granule it begins in, so no two may begin in one. What is not touched
   // costs no memory.
@@ -130,13 +134,15 @@ class huge_blocks {
   std::byte* move_to(std::byte* base, std::uint32_t number, std::uintptr_t user, std::size_t bytes) noexcept;
   std::byte* move_anywhere(std::uint32_t number, std::uintptr_t user, std::size_t bytes) noexcept;
   void unmap(std::uint32_t number) noexcept;
-  void let_go(std::uint32_t number) noexcept;
+  bool let_go(std::uint32_t number) noexcept;
   std::uint32_t take_stuck(std::size_t bytes) noexcept;
+  void offer_stuck(bool all) noexcept;
   auto links() noexcept {
     return [this](std::uint32_t n) -> atomic<std::uint32_t>& { return records_.at(n).next; };
   }
 
   static constexpr unsigned cache_slots = 32;
+  static constexpr unsigned few = 8;  // of the mappings that the system would not take back: looked at at a time
 
   radix_map& map_;
   std::size_t page_;

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <random>
@@ -592,9 +593,59 @@ TEST(huge_blocks, a_kernel_that_cannot_unmap_keeps_the_mapping_without_its_pages
               h.blocks.purge(true);
               if (h.blocks.find(p) != 0) return 3;
               if (*p != std::byte{0}) return 4;
-              // Too short for this one: it is offered to the kernel again, in vain, and stays for the next.
+              // Too short for this one: it stays for the next.
               if (h.blocks.take(3 * MiB, 16).p == nullptr) return 5;
               return h.blocks.take(2 * MiB, 16).p == p ? 0 : 6;
+            }));
+}
+
+// An offer in vain drops the pages once more: where something was written, it shows.
+TEST(huge_blocks, what_the_kernel_would_not_take_back_is_offered_to_it_again_by_a_purge_and_by_nobody_else) {
+  if (const char* why = os::under_sanitizer()) GTEST_SKIP() << why;
+  if (const char* why = os::lacks_filters()) GTEST_SKIP() << why;
+  EXPECT_EQ(os::fine, os::forked([] {
+              huge h;
+              std::vector<std::byte*> all;
+              for (int i = 0; i != 40; ++i) all.push_back(h.blocks.take(2 * MiB, 16).p);
+              if (!os::answer(SYS_munmap, ENOMEM)) return 1;
+              for (std::byte* p : all)
+                if (!h.free(p)) return 2;
+              h.blocks.purge(true);
+              for (std::byte* p : all) *p = std::byte{1};
+              const auto as_written = [&] {
+                return std::count_if(all.begin(), all.end(), [](auto* p) { return *p == std::byte{1}; });
+              };
+              for (int i = 0; i != 10; ++i)
+                if (std::find(all.begin(), all.end(), h.blocks.take(2 * MiB, 16).p) == all.end()) return 3;
+              std::byte* const longer = h.blocks.take(3 * MiB, 16).p;
+              if (std::find(all.begin(), all.end(), longer) != all.end()) return 4;
+              if (!h.free(longer) || h.blocks.purge_cache(true) != 3 * MiB) return 5;
+              if (as_written() != 40) return 6;
+              h.blocks.purge(false);
+              if (as_written() < 39) return 7;
+              h.blocks.purge(true);
+              return as_written() == 10 ? 0 : 8;
+            }));
+}
+
+TEST(huge_blocks, of_a_few_that_the_kernel_would_not_take_back_the_shortest_that_is_long_enough_is_used) {
+  if (const char* why = os::under_sanitizer()) GTEST_SKIP() << why;
+  if (const char* why = os::lacks_filters()) GTEST_SKIP() << why;
+  EXPECT_EQ(os::fine, os::forked([] {
+              huge h;
+              std::vector<std::byte*> all;
+              for (const std::size_t n : {9 * MiB, 3 * MiB, 5 * MiB, 7 * MiB})
+                all.push_back(h.blocks.take(n, 16).p);
+              if (!os::answer(SYS_munmap, ENOMEM)) return 1;
+              for (std::byte* p : all)
+                if (!h.free(p)) return 2;
+              h.blocks.purge(true);
+              if (h.blocks.take(4 * MiB, 16).p != all[2]) return 3;
+              if (h.blocks.take(4 * MiB, 16).p != all[3]) return 4;
+              h.committed.set_limit(h.committed.used() + 8 * MiB);
+              const std::byte* const other = h.blocks.take(8 * MiB, 16).p;  // 9 MiB are more than it may be
+              if (other == nullptr || other == all[0]) return 5;
+              return h.blocks.take(8 * MiB, 16).p == nullptr ? 0 : 6;
             }));
 }
 
