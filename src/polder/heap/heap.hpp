@@ -309,7 +309,7 @@ class shared_heap {
   // One mapping: this object, then directories that are large, zeroed, and touched only where they are used.
   static constexpr std::size_t map_at() { return align_up(sizeof(shared_heap), cache_line); }
   static constexpr std::size_t huge_at() { return map_at() + mem::radix_map::root_bytes; }
-  static constexpr std::size_t caches_at() { return huge_at() + mem::huge_blocks::directory_bytes; }
+  static constexpr std::size_t caches_at() { return huge_at() + mem::huge_blocks::directory_bytes_of_many; }
   static std::size_t mapped_bytes() {
     return align_up(caches_at() + cache_table::directory_bytes, os::page_size());
   }
@@ -319,7 +319,7 @@ class shared_heap {
         page_(page),
         secret_(os::process_secret()),
         map_(at + map_at()),
-        huge_(map_, page, at + huge_at(), unbounded_),
+        huge_(map_, page, at + huge_at(), unbounded_, false, mem::huge_blocks::most::many),
         memory_(huge_, mapped_bytes()),
         caches_(at + caches_at()),
         front_(heap_setting{options_, page, secret_, map_, memory_}) {

@@ -29,14 +29,19 @@ class huge_blocks {
     bool zero = false;
   };
 
+  // How many there may be at a time, in tables of 1,024: 2^20, or 2^26 where blocks are huge ones that are not large.
+  enum class most : std::uint32_t { some = 1u << 10, many = 1u << 16 };
+
   // Bytes of zeroed memory, aligned to a cache line, for the directory of records; not touched before it is used.
-  static constexpr std::size_t directory_bytes = 1024 * sizeof(void*);
+  static constexpr std::size_t directory_bytes = std::size_t(most::some) * sizeof(void*);
+  static constexpr std::size_t directory_bytes_of_many = std::size_t(most::many) * sizeof(void*);
 
   // `map` may hold other values beside: those of huge blocks are marked. Lengths are multiples of `page`. huge_pages: ask
   // for them where a block that grows has `worth_huge_pages` or more, for it is written from end to end; or will have, and
   // the heap is large. Whole mappings count against `b`, live or cached.
-  huge_blocks(radix_map& map, std::size_t page, std::byte* directory, budget& b, bool huge_pages = false) noexcept
-      : map_(map), page_(page), huge_pages_(huge_pages), budget_(b), records_(directory) {}
+  huge_blocks(radix_map& map, std::size_t page, std::byte* directory, budget& b, bool huge_pages = false,
+              most m = most::some) noexcept
+      : map_(map), page_(page), huge_pages_(huge_pages), budget_(b), records_(directory, std::uint32_t(m)) {}
 
   // At least n bytes at a multiple of `alignment`; null when the system refuses, or the cap does.
   block_info take(std::size_t n, std::size_t alignment) noexcept { return take(n, alignment, false); }
@@ -148,7 +153,7 @@ class huge_blocks {
   std::size_t page_;
   bool huge_pages_;
   budget& budget_;
-  record_table<record, 1024, directory_bytes / sizeof(void*)> records_;  // 2^20 huge blocks at a time
+  record_table<record, 1024, std::uint32_t(most::many)> records_;
   index_stack free_numbers_;
   index_stack stuck_;  // numbers of mappings that the system would not take back: empty of pages, used first
   // cache_ — freed mappings.

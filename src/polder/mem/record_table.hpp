@@ -20,8 +20,9 @@ class record_table {
   // Bytes of zeroed memory, aligned to a cache line, for the directory; not touched before it is used.
   static constexpr std::size_t directory_bytes = tables * sizeof(void*);
 
-  explicit record_table(std::byte* directory) noexcept
-      : directory_(reinterpret_cast<atomic<Record*>*>(directory)) {}
+  // `of`: tables, where there is room for fewer.
+  explicit record_table(std::byte* directory, std::uint32_t of = tables) noexcept
+      : directory_(reinterpret_cast<atomic<Record*>*>(directory)), tables_(of) {}
 
   Record& at(std::uint32_t number) const noexcept {
     return directory_[number / per_table].load(order::acquire)[number % per_table];  // sync: installed
@@ -33,7 +34,7 @@ class record_table {
   std::uint32_t add() noexcept {
     std::uint32_t number = made_.load(order::relaxed);
     do {
-      if (number + 1 >= std::uint64_t{per_table} * tables) return 0;
+      if (number + 1 >= std::uint64_t{per_table} * tables_) return 0;
       const Record* const table = install_once(
           directory_[(number + 1) / per_table], [] { return zeroed::make<Record>(per_table); },
           [](Record* fresh) { zeroed::discard(fresh, per_table); });
@@ -56,6 +57,7 @@ class record_table {
   //               record-counted: who reads the count, to walk all numbers, finds their tables
   //   ABA         no: a slot changes once, the count only grows
   atomic<Record*>* directory_;
+  std::uint32_t tables_;
   atomic<std::uint32_t> made_;
 };
 

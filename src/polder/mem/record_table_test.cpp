@@ -41,6 +41,13 @@ TEST(record_table, says_when_all_are_in_use) {
   EXPECT_EQ(8u * 64 - 1, f.records.made());
 }
 
+TEST(record_table, has_no_more_than_there_is_room_for) {
+  alignas(64) std::byte directory[3 * sizeof(void*)] = {};
+  table records{directory, 3};
+  for (std::uint32_t n = 1; n < 8 * 3; ++n) ASSERT_EQ(n, records.add());
+  EXPECT_EQ(0u, records.add());
+}
+
 TEST(record_table, no_two_threads_get_the_same_number) {
   fresh f;
   std::vector<std::uint32_t> had[4];

@@ -14,6 +14,7 @@
 #include <polder/base/some_types_test.hpp>
 #include <polder/heap/hosted_test.hpp>
 #include <polder/os/forked_test.hpp>
+#include <polder/os/lacks_test.hpp>
 
 namespace polder::heap {
 namespace {
@@ -311,6 +312,22 @@ TYPED_TEST(lrmalloc_heaps, large_blocks_also_beyond_four_gibibytes) {
   h.free(q);
   EXPECT_EQ(0u, h.now().allocated);
 #endif
+}
+
+// All above 16 KiB are large, so there may be many. Untouched, they cost their records, 64 MiB.
+TEST(lrmalloc, has_more_than_a_million_large_blocks) {
+  if (const char* why = os::under_sanitizer()) GTEST_SKIP() << why;
+  hosted<lrmalloc_sheet> h;
+  constexpr std::size_t many = (std::size_t{1} << 20) + 1000;
+  std::vector<void*> all;
+  all.reserve(many);
+  for (std::size_t i = 0; i != many; ++i) {
+    all.push_back(h.allocate(20 * KiB));
+    if (all.back() == nullptr && os::address_space_limit() != SIZE_MAX) break;
+    ASSERT_NE(nullptr, all.back()) << i;
+  }
+  for (void* p : all) h.free(p);
+  EXPECT_EQ(0u, h.now().allocated);
 }
 
 // ---- misuse ------------------------------------------------------------------------------------------------------------
