@@ -322,7 +322,7 @@ class shared_heap {
         huge_(map_, page, at + huge_at(), unbounded_, false, mem::huge_blocks::most::many),
         memory_(huge_, mapped_bytes()),
         caches_(at + caches_at()),
-        front_(heap_setting{options_, page, secret_, map_, memory_}) {
+        front_(heap_setting{options_, page, secret_, map_, memory_, huge_}) {
     options_.page_size = page;
   }
 
@@ -342,6 +342,7 @@ class shared_heap {
   }
 
   void* try_allocate(cache* k, std::size_t n, std::size_t alignment, bool* zero) noexcept {
+    huge_.age(options_.decay_ms);
     if (k) {
       const unsigned c = alignment <= min_alignment ? classes::of(n) : classes::aligned(n, alignment);
       if (c != 0) {
@@ -382,8 +383,10 @@ class shared_heap {
   // Looks again what lies there when it must say so: then the fast paths need not keep it.
   POLDER_NOINLINE void free_huge(const void* p) noexcept {
     const std::uint32_t number = huge_.find(p);
+    huge_.age(options_.decay_ms);
     if (number == 0 || !huge_.give(number, p)) report_stray(p, front_.find(p));
-    if (options_.decay_ms == 0) huge_.purge(true);
+    if (options_.decay_ms == 0) huge_.purge_cache(true);
+    else huge_.fit_cache();
   }
 
   void put_off(void* p, block_info b) noexcept {

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <random>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include <polder/heap/hosted_test.hpp>
@@ -168,6 +170,38 @@ TYPED_TEST(heap_of_parts, blocks_of_all_sizes_are_had_grow_shrink_and_go) {
   for (void* p : live) h.free(p);
   EXPECT_EQ(0u, h.now().allocated);
   EXPECT_EQ(nullptr, h.it.allocate(SIZE_MAX - 100));
+}
+
+// What was kept while much was live is not worth it when that is free.
+TYPED_TEST(heap_of_parts, of_large_blocks_no_more_is_kept_than_is_worth_it_beside_those_that_are_live) {
+  options o = TypeParam::usual();
+  o.decay_ms = 1'000'000;
+  TypeParam h(o);
+  std::vector<void*> all;
+  for (std::size_t i = 0; i != 32; ++i) all.push_back(h.allocate(16 * MiB + i * 4 * KiB));
+  std::size_t most = 0;
+  for (void* p : all) {
+    h.free(p);
+    const statistics now = h.now();
+    most = std::max(most, now.cached);
+    EXPECT_LE(now.cached, std::max(mem::huge_blocks::cache_bytes, mem::worth_keeping_beside(now.large)));
+  }
+  EXPECT_GT(most, 64 * MiB);
+  EXPECT_LE(h.now().cached, mem::huge_blocks::cache_bytes);
+}
+
+// A step each half decay time, so it takes two. However long: some machines are slow.
+TYPED_TEST(heap_of_parts, a_large_block_that_was_freed_goes_back_while_somebody_allocates) {
+  options o = TypeParam::usual();
+  o.decay_ms = 20;
+  TypeParam h(o);
+  h.free(h.allocate(8 * MiB));
+  EXPECT_EQ(8 * MiB, h.now().cached);
+  for (int i = 0; i != 1000 && h.now().cached != 0; ++i) {
+    h.it.deallocate(h.it.allocate(100));
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_EQ(0u, h.now().cached);
 }
 
 // A mapping that is kept serves a block that is much shorter, and is freed as the shorter one.

@@ -18,6 +18,7 @@
 #include <polder/heap/options.hpp>
 #include <polder/heap/statistics.hpp>
 #include <polder/mem/block.hpp>
+#include <polder/mem/huge_blocks.hpp>
 #include <polder/mem/misuse.hpp>
 #include <polder/mem/radix_map.hpp>
 
@@ -30,6 +31,10 @@ struct heap_setting {
   mem::secret secret = 0;     // for the keys of free blocks (mem/block.hpp)
   mem::radix_map& addresses;  // from granules of 64 KiB to numbers without huge_mark: the front may use it
   high_water& memory;         // the front says here what it takes of the system, and what it gives back
+
+  // Blocks beyond the size classes, whose cached mappings age when somebody comes by. Where malloc must call allocate() after
+  // allocate_at_once(), that is seen to; a front without the latter calls age() when it goes for more than a block.
+  mem::huge_blocks& large;
 };
 
 // What a front knows of an address.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <polder/base/align.hpp>
+#include <polder/os/clock.hpp>
 #include <polder/os/pages.hpp>
 #include <polder/os/probe.hpp>
 
@@ -369,6 +370,22 @@ std::byte* huge_blocks::resize(std::uint32_t number, const void* p, std::size_t 
 std::size_t huge_blocks::purge(bool all) noexcept {
   offer_stuck(all);
   return purge_cache(all);
+}
+
+void huge_blocks::take_a_step(std::uint32_t milliseconds) noexcept {
+  const std::uint64_t now = os::coarse_milliseconds();
+  std::uint64_t last = last_step_.load(order::relaxed);
+  if (now - last < milliseconds / 2 + 1) return;
+  if (last_step_.cas(last, now, order::relaxed, order::relaxed) && last != 0) purge(false);
+}
+
+void huge_blocks::fit_cache() noexcept {
+  for (auto& slot : cache_) {
+    const std::size_t all = cached_bytes();
+    if (all <= worth_keeping(all)) return;
+    const std::uint64_t v = slot.load(order::relaxed);
+    if (v != 0 && uncache(slot, v)) unmap(cached::number(v));
+  }
 }
 
 std::size_t huge_blocks::purge_cache(bool all) noexcept {

@@ -78,6 +78,17 @@ class huge_blocks {
   // The same, but for what the system would not take back: for who comes by often.
   std::size_t purge_cache(bool all) noexcept;
 
+  // For heaps that have no clock of their own: takes a step of purge(false) each half `milliseconds`, by whoever comes first. So
+  // a mapping that nobody wanted for that time goes, while somebody comes by.
+  void age(std::uint32_t milliseconds) noexcept {
+    if (cached_bytes() != 0 || !stuck_.empty()) [[unlikely]]
+      take_a_step(milliseconds);
+  }
+
+  // Gives cached mappings back until no more are kept than is worth it beside what is live by now: much may have been freed since
+  // they were.
+  void fit_cache() noexcept;
+
   // No block is shorter: the map knows one by the granule it begins in, so no two may begin in one. What is not touched
   // costs no memory.
   static constexpr std::size_t shortest = 64 * KiB;
@@ -142,6 +153,7 @@ class huge_blocks {
   bool let_go(std::uint32_t number) noexcept;
   std::uint32_t take_stuck(std::size_t bytes) noexcept;
   void offer_stuck(bool all) noexcept;
+  void take_a_step(std::uint32_t milliseconds) noexcept;
   auto links() noexcept {
     return [this](std::uint32_t n) -> atomic<std::uint32_t>& { return records_.at(n).next; };
   }
@@ -166,6 +178,12 @@ class huge_blocks {
   //   read by     who moves a block
   //   order       relaxed: who does not know yet loses the address space of two ends more
   atomic<bool> ends_stay_;
+  // last_step_ — when age() last took one, in milliseconds; 0: nobody has looked at the clock.
+  //   written by  whoever finds that it is time, by CAS
+  //   read by     who comes by
+  //   order       relaxed: it says who takes the step, and nothing else
+  //   ABA         no: time goes forwards
+  atomic<std::uint64_t> last_step_;
   void count_live(std::size_t change) noexcept;
   atomic<std::size_t> live_;
   atomic<std::size_t> peak_;

@@ -54,6 +54,8 @@ class michael_front {
         memory_(s.memory),
         page_(s.page),
         slots_(unsigned(s.asked.tuned[tuned_slots])),
+        decay_ms_(s.asked.decay_ms),
+        large_(s.large),
         descriptors_(descriptor_directory_),
         hyperblocks_(s.addresses, hyperblock_directory_,
                      align_up(s.asked.tuned[tuned_hyperblock], align_up(16 * place_bytes, s.page)),
@@ -182,6 +184,7 @@ class michael_front {
   }
   void retire(descriptor& d) noexcept { available_.retire(d); }
   bool open(descriptor& d, unsigned c) noexcept {
+    large_.age(decay_ms_);
     std::byte* const sb = hyperblocks_.take(size_classes::cuts[c].bytes / place_bytes, d.number);
     if (sb == nullptr) return false;
     d.sb.set(sb);
@@ -262,6 +265,8 @@ class michael_front {
   high_water& memory_;  // told of superblocks, not of what lies open beside them in hyperblocks
   std::size_t page_;
   unsigned slots_;
+  std::uint32_t decay_ms_;
+  mem::huge_blocks& large_;
   std::uint32_t heap_shift_ = 64;  // 64: one heap
   descriptor_stack<descriptor> available_;
   descriptor_table descriptors_;

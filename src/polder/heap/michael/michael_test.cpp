@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <random>
 #include <thread>
@@ -91,6 +92,22 @@ TEST(michael, hyperblocks) {
   for (void* p : all) h.free(p);
   EXPECT_LE(h.now().mapped + 7 * MiB, full);
   EXPECT_GT(h.front().hyperblocks_part().calls(), before + calls);
+}
+
+// Small blocks are enough, whose malloc and free do not pass where large ones come by.
+TEST(michael, a_large_block_that_was_freed_goes_back_while_somebody_allocates) {
+  options o = heap_of_michael::usual();
+  o.decay_ms = 20;
+  heap_of_michael h(o);
+  h.free(h.allocate(8 * MiB));
+  ASSERT_GE(h.now().cached, 8 * MiB);
+  std::vector<void*> all;
+  for (int i = 0; i != 1000 && h.now().cached >= 8 * MiB; ++i) {
+    for (int n = 0; n != 20; ++n) all.push_back(h.allocate(1000));
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_LT(h.now().cached, 8 * MiB);
+  for (void* p : all) h.free(p);
 }
 
 // M36: what a heap keeps of a class when all is freed: the active superblock and the Partial slot's.

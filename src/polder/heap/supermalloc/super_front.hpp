@@ -55,7 +55,7 @@ class super_front {
   };
 
   explicit super_front(const heap_setting& s) noexcept
-      : secret_(s.secret), page_(s.page), asked_(s.asked), memory_(s.memory) {}
+      : secret_(s.secret), page_(s.page), asked_(s.asked), memory_(s.memory), large_(s.large) {}
 
   bool begin() noexcept {
     machine_.begin();
@@ -360,6 +360,7 @@ class super_front {
       mine.spare = {};
       return mine.here.pop(secret_);
     }
+    large_.age(asked_.decay_ms);
     const place at = where(k);
     cpu_cache& p = at.row->caches[c];
     mem::block* alone = nullptr;
@@ -664,6 +665,7 @@ class super_front {
   std::size_t page_;
   const options& asked_;
   high_water& memory_;
+  mem::huge_blocks& large_;
   chunk_source* source_ = nullptr;
   page_keeper* keeper_ = nullptr;
   std::uint32_t thread_bound_[count + 1] = {};  // blocks a list

@@ -1,6 +1,7 @@
 // Each sheet as a heap: threads, forks, mistakes, memory given back.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstring>
 #include <random>
 #include <thread>
@@ -98,6 +99,23 @@ TYPED_TEST(super_heaps, a_trim_gives_all_of_it_back) {
   EXPECT_EQ(0u, after.active);
   EXPECT_EQ(0u, after.spans) << "no chunk is left";
   h.it.validate();
+}
+
+// Small blocks are enough, whose malloc and free do not pass where large ones come by.
+TYPED_TEST(super_heaps, a_large_block_that_was_freed_goes_back_while_somebody_allocates) {
+  options o = hosted<TypeParam>::usual();
+  o.decay_ms = 20;
+  hosted<TypeParam> h(o);
+  h.free(h.allocate(100 * MiB));
+  h.free(h.allocate(8 * MiB));
+  ASSERT_GE(h.now().cached, 8 * MiB);
+  std::vector<void*> all;
+  for (int i = 0; i != 1000 && h.now().cached >= 8 * MiB; ++i) {
+    for (int n = 0; n != 40; ++n) all.push_back(h.allocate(8 * KiB));
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_LT(h.now().cached, 8 * MiB);
+  for (void* p : all) h.free(p);
 }
 
 TYPED_TEST(super_heaps, a_thread_that_ends_leaves_its_blocks_to_others) {
