@@ -1,26 +1,23 @@
 #include <polder/heap/michael/hyperblocks.hpp>
 
+#include <iterator>
+
 #include <polder/base/check.hpp>
 #include <polder/os/pages.hpp>
 
 namespace polder::heap::michael {
 
 std::byte* hyperblocks::take(unsigned places, std::uint32_t number) noexcept {
-  const std::uint32_t from = seek_.load(order::relaxed);
-  const std::uint32_t made = table_.made();
-  for (std::uint32_t n = from != 0 ? from : 1; n <= made; ++n)
-    if (std::byte* const sb = take_from(n, places, number)) {
-      if (places == 1 && n > from) {
-        std::uint32_t expected = from;
-        seek_.cas(expected, n, order::relaxed, order::relaxed);
-      }
-      return sb;
-    }
-  for (std::uint32_t n = 1; n < from; ++n)
-    if (std::byte* const sb = take_from(n, places, number)) return sb;
+  auto& seek = seek_[of_length(places)];
+  std::uint64_t began = seek.load(order::acquire);  // sync: hyper-seek
+  const std::uint32_t from = std::uint32_t(began) != 0 ? std::uint32_t(began) : 1;
+  std::uint32_t n = from;
+  std::byte* const found = take_open(places, number, n);
+  if (n != from) seek.cas(began, began - std::uint32_t(began) + n, order::relaxed, order::relaxed);
+  if (found) return found;
   std::uint32_t fresh = take_spare();
   if (fresh == 0) fresh = open_another();
-  if (fresh == 0) return nullptr;
+  if (fresh == 0) return take_open(places, number, n = 1);
   // All of its places are ours.
   hyperblock& h = table_.at(fresh);
   std::byte* const base = h.base.load(order::acquire);  // sync: hyper-base
@@ -31,6 +28,16 @@ std::byte* hyperblocks::take(unsigned places, std::uint32_t number) noexcept {
     seek_from(fresh);
   }
   return base;
+}
+
+// A superblock in the first hyperblock from n on that has room for it, which is n then. Null: none has, and n is one that there is
+// not yet.
+std::byte* hyperblocks::take_open(unsigned places, std::uint32_t descriptor, std::uint32_t& n) noexcept {
+  const std::uint32_t made = table_.made(), from = n;
+  std::byte* found = nullptr;
+  while (n <= made && (found = take_from(n, places, descriptor)) == nullptr) ++n;
+  looks_.fetch_add(n - from + (found != nullptr), order::relaxed);
+  return found;
 }
 
 std::byte* hyperblocks::take_from(std::uint32_t number, unsigned places, std::uint32_t descriptor) noexcept {
@@ -58,9 +65,15 @@ void hyperblocks::give(std::byte* superblock, unsigned places) noexcept {
   unmap(number);
 }
 
+// Places of it were given back. Of neighbours that are given at once, the last one sees the run that they make.
 void hyperblocks::seek_from(std::uint32_t number) noexcept {
-  std::uint32_t now = seek_.load(order::relaxed);
-  while (number < now && !seek_.cas(now, number, order::relaxed, order::relaxed)) {
+  const unsigned longest = run_bitmap::longest_open(table_.at(number).taken.taken());
+  for (unsigned places = 1; places <= longest && of_length(places) < std::size(seek_); places *= 4) {
+    auto& seek = seek_[of_length(places)];
+    std::uint64_t now = seek.fetch_add(given_once, order::release) + given_once;  // sync: hyper-seek
+    while (std::uint32_t(now) > number &&
+           !seek.cas(now, now - std::uint32_t(now) + number, order::relaxed, order::relaxed)) {
+    }
   }
 }
 
@@ -142,6 +155,7 @@ bool hyperblocks::unmap(std::uint32_t number) noexcept {
   h.base.store(base, order::release);  // sync: hyper-base
   [[maybe_unused]] const bool ours = h.taken.give(0, places());
   POLDER_CHECK(1, ours);
+  seek_from(number);
   return false;
 }
 
@@ -162,6 +176,7 @@ std::size_t hyperblocks::trim(std::size_t page) noexcept {
           given += length * place_bytes;
         [[maybe_unused]] const bool ours = h.taken.give(at, length);
         POLDER_CHECK(1, ours);
+        seek_from(n);
       }
       at += length != 0 ? length : step;
     }

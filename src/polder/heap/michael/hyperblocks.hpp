@@ -19,6 +19,7 @@
 //         └──────────────────────────────────  [unmap] ────────────────────────┘
 //
 // A thread that ends in between takes one hyperblock along, at most.
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -82,9 +83,11 @@ class hyperblocks {
   }
   unsigned spare() const noexcept;
   std::uint64_t calls() const noexcept { return calls_.load(order::relaxed); }
+  std::uint64_t looks() const noexcept { return looks_.load(order::relaxed); }
 
  private:
   unsigned places() const noexcept { return unsigned(bytes_ / place_bytes); }
+  std::byte* take_open(unsigned places, std::uint32_t descriptor, std::uint32_t& n) noexcept;
   std::byte* take_from(std::uint32_t number, unsigned places, std::uint32_t descriptor) noexcept;
   std::uint32_t take_spare() noexcept;
   std::uint32_t open_another() noexcept;
@@ -101,10 +104,20 @@ class hyperblocks {
   std::size_t bytes_;      // of each: a multiple of 256 KiB, up to 1 MiB
   unsigned spare_wanted_;  // empty ones kept, up to most_spare
   index_stack unused_;     // numbers without memory
-  // seek_ — where a search begins: below it no place was open when it was last raised. A hint: a search that finds nothing
-  // from here on begins once more at 1.
-  atomic<std::uint32_t> seek_;
-  atomic<std::uint64_t> calls_;  // of mmap and munmap
+  // seek_ — for superblocks of 1, 4 and 16 places, where a search begins: in no hyperblock below it are so many open in a row, but
+  // for what is being given this moment. The upper half counts what was given.
+  //   written by  who made places open (counts, and lowers the number); who has searched (raises it, unless something was
+  //               given meanwhile)
+  //   read by     who begins a search
+  //   order       hyper-seek: a search sees open what was given before it began
+  //   ABA         the count: a raise is deceived after 2^32 gives within one search. What it passes over then, or what a
+  //                 thread left that ended before it had lowered the number, is found when the system refuses more
+  atomic<std::uint64_t> seek_[3];
+  static constexpr unsigned of_length(unsigned places) { return unsigned(std::countr_zero(places)) / 2; }
+  static constexpr std::uint64_t given_once = std::uint64_t{1} << 32;
+
+  // Counted by who does it, read by tests, relaxed: calls of mmap and munmap; hyperblocks that were searched.
+  atomic<std::uint64_t> calls_, looks_;
   // spare_ — empty hyperblocks, all places taken; 0: room for another.
   //   order  hyper-spare: who takes one out comes after who put it aside
   atomic<std::uint32_t> spare_[most_spare];

@@ -94,6 +94,31 @@ TEST(michael, hyperblocks) {
   EXPECT_GT(h.front().hyperblocks_part().calls(), before + calls);
 }
 
+// Superblocks of 4 and 16 places are as easily found as those of one, whatever the others leave open below, and so is a new hyperblock.
+TEST(michael, a_superblock_is_found_without_a_look_at_all_hyperblocks) {
+  heap_of_michael h;
+  std::vector<void*> all{h.allocate(1)};
+  const auto& hyper = h.front().hyperblocks_part();
+  for (std::size_t size : {1000, 8000, 30000, 8000}) {
+    const std::uint64_t before = hyper.looks();
+    const std::size_t superblocks = h.now().spans;
+    for (std::size_t bytes = 0; bytes < 64 * MiB; bytes += size) all.push_back(h.allocate(size));
+    // A new hyperblock is two looks more: at the one that is full, and at itself.
+    EXPECT_LE(hyper.looks() - before, 2 * (h.now().spans - superblocks) + 64) << size;
+  }
+  // One superblock in each second hyperblock comes back: it is found again, and nothing else is looked at twice.
+  std::mt19937 random(5);
+  std::shuffle(all.begin(), all.end(), random);
+  const std::size_t half = all.size() / 2;
+  for (std::size_t i = half; i != all.size(); ++i) h.free(all[i]);
+  all.resize(half);
+  const std::uint64_t before = hyper.looks();
+  const std::size_t superblocks = h.now().spans;
+  for (std::size_t bytes = 0; bytes < 64 * MiB; bytes += 30000) all.push_back(h.allocate(30000));
+  EXPECT_LE(hyper.looks() - before, 2 * (h.now().spans - superblocks) + 4 * 64);
+  for (void* p : all) h.free(p);
+}
+
 // Small blocks are enough, whose malloc and free do not pass where large ones come by.
 TEST(michael, a_large_block_that_was_freed_goes_back_while_somebody_allocates) {
   options o = heap_of_michael::usual();
