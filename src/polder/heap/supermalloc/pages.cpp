@@ -171,17 +171,21 @@ std::size_t page_keeper::trim(pages& p, unsigned c) noexcept {
 }
 
 // Chunks and slices none of whose blocks is used. Each of their folios is in the list of empty ones, in that of clean
-// ones, or was never used.
+// ones, or was never used. A region that goes takes its folios out of both lists; the last folio whose region stays is
+// where the walk goes on.
 std::size_t page_keeper::give_regions(pages& p, unsigned c) noexcept {
   std::size_t bytes = 0;
-  for (folio_number* const list : {&p.empty, &p.clean})
-    for (folio_number n = *list; n != 0;) {
+  for (folio_number* const list : {&p.empty, &p.clean}) {
+    folio_number stays = 0;
+    for (folio_number n = *list; n != 0; n = stays != 0 ? source_.folio_of(stays).next : *list) {
+      ++p.looks;
       switch (give_region(p, c, n, bytes)) {
-        case giving::given: n = *list; break;
-        case giving::in_use: n = source_.folio_of(n).next; break;
+        case giving::given: break;
+        case giving::in_use: stays = n; break;
         case giving::refused: return bytes;
       }
     }
+  }
   return bytes;
 }
 

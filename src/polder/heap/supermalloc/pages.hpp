@@ -35,6 +35,7 @@ struct pages {
   std::size_t held;            // bytes of folios that are not clean
   std::size_t busy;            // bytes of folios with used blocks
   std::uint64_t discards;      // folios given back to the system
+  std::uint64_t looks;         // of trims, at the region of a folio: for tests
 };
 
 // What is the same for the pages of all classes and homes.

@@ -135,6 +135,24 @@ TEST_F(bench, a_trim_gives_all_back_and_other_classes_may_have_it) {
   good();
 }
 
+// Regions that stay lie between those that go: none is looked at again for each of these.
+TEST_F(bench, a_trim_looks_at_each_folio_once) {
+  std::vector<mem::block*> all;
+  for (unsigned i = 0; i < 64 * MiB / 64; ++i) all.push_back(take());
+  std::set<chunk*> kept;
+  for (mem::block* b : all) {
+    chunk* const k = source.find(address(b));
+    if (k->number % 2 != 0 || !kept.insert(k).second) give(b);
+  }
+  const std::size_t folios = 64 * MiB / classes::folio_bytes(c);
+  EXPECT_GT(kept.size(), 10u);
+  const std::size_t before = source.mapped_bytes();
+  keeper.trim(p, c);
+  EXPECT_LT(source.mapped_bytes(), before - 20 * MiB);
+  EXPECT_LE(p.looks, folios);
+  good();
+}
+
 TEST_F(bench, as_a_set_says) {
   for (const std::size_t size : {16ul, 704ul, 7232ul, 40960ul, 200000ul}) {
     p = {};
