@@ -22,6 +22,7 @@ std::byte* hyperblocks::take(unsigned places, std::uint32_t number) noexcept {
   hyperblock& h = table_.at(fresh);
   std::byte* const base = h.base.load(order::acquire);  // sync: hyper-base
   for (unsigned i = 0; i != places; ++i) h.superblock[i].store(number, order::relaxed);
+  h.clean.fetch_and(~low_ones(places), order::relaxed);
   if (places != this->places()) {
     [[maybe_unused]] const bool ours = h.taken.give(places, this->places() - places);
     POLDER_CHECK(1, ours);
@@ -46,6 +47,7 @@ std::byte* hyperblocks::take_from(std::uint32_t number, unsigned places, std::ui
   const unsigned at = h.taken.try_take(places);
   if (at == run_bitmap::none) return nullptr;
   for (unsigned i = 0; i != places; ++i) h.superblock[at + i].store(descriptor, order::relaxed);
+  if ((h.clean.load(order::relaxed) & ones(at, places)) != 0) h.clean.fetch_and(~ones(at, places), order::relaxed);
   return h.base.load(order::acquire) + at * place_bytes;  // sync: hyper-base
 }
 
@@ -95,12 +97,6 @@ bool hyperblocks::is_put_aside(std::uint32_t number) noexcept {
   return false;
 }
 
-unsigned hyperblocks::spare() const noexcept {
-  unsigned n = 0;
-  for (const auto& slot : spare_) n += slot.load(order::relaxed) != 0;
-  return n;
-}
-
 // Mapped with the alignment of the radix map's granules, all places taken: the caller's.
 std::uint32_t hyperblocks::open_another() noexcept {
   std::uint32_t number = unused_.pop(links());
@@ -122,6 +118,7 @@ std::uint32_t hyperblocks::open_another() noexcept {
     if (wide) os::unmap(base + bytes_, mem::grain_size - std::size_t(base - wide));
   }
   if (base && enroll(base, number)) {
+    table_.at(number).clean.store(low_ones(places()), order::relaxed);
     table_.at(number).base.store(base, order::release);  // sync: hyper-base
     return number;
   }
@@ -150,7 +147,7 @@ bool hyperblocks::unmap(std::uint32_t number) noexcept {
     unused_.push(number, links());
     return true;
   }
-  os::discard_now(base, bytes_);
+  if (os::discard_now(base, bytes_) == os::discarded::zeroed) h.clean.store(low_ones(places()), order::relaxed);
   enroll(base, number);                // no node is missing: it was there before
   h.base.store(base, order::release);  // sync: hyper-base
   [[maybe_unused]] const bool ours = h.taken.give(0, places());
@@ -167,13 +164,17 @@ std::size_t hyperblocks::trim(std::size_t page) noexcept {
   for (std::uint32_t n = 1; n <= table_.made(); ++n) {
     hyperblock& h = table_.at(n);
     if (!h.base.load(order::relaxed)) continue;
+    const auto clean = [&](unsigned at) { return (~h.clean.load(order::relaxed) & ones(at, step)) == 0; };
     for (unsigned at = 0; at != places();) {
-      unsigned length = 0;  // of a run of open places, taken for as long as it lasts
-      while (at + length != places() && h.taken.try_take_at(at + length, step)) length += step;
+      unsigned length = 0;  // of a run of open places that were written to, taken for as long as it lasts
+      while (at + length != places() && !clean(at + length) && h.taken.try_take_at(at + length, step))
+        length += step;
       if (length != 0) {
         std::byte* const base = h.base.load(order::acquire);  // sync: hyper-base
-        if (os::discard_now(base + at * place_bytes, length * place_bytes) == os::discarded::zeroed)
+        if (os::discard_now(base + at * place_bytes, length * place_bytes) == os::discarded::zeroed) {
           given += length * place_bytes;
+          h.clean.fetch_or(ones(at, length), order::relaxed);
+        }
         [[maybe_unused]] const bool ours = h.taken.give(at, length);
         POLDER_CHECK(1, ours);
         seek_from(n);

@@ -43,6 +43,11 @@ class hyperblocks {
     //   order       hyper-base: it is registered, and was whole, before it can be found
     atomic<std::byte*> base;
     atomic<std::uint32_t> next;  // in a stack of numbers
+    // clean — for each place a bit: 1: nothing was written there since it came from the system.
+    //   written by  who has the place
+    //   read by     who counts, and a trim, which has nothing to do there
+    //   order       relaxed: of one place's holders each comes after the one before (run-give)
+    atomic<std::uint64_t> clean;
     // superblock — for each place the descriptor of the superblock there, 0: none. For addresses that anybody asks about:
     // of a live block it stands since before the block was handed out.
     atomic<std::uint32_t> superblock[most_places];
@@ -81,7 +86,6 @@ class hyperblocks {
     for (std::uint32_t n = 1; n <= table_.made(); ++n)
       if (const hyperblock& h = table_.at(n); h.base.load(order::acquire)) f(h);  // sync: hyper-base
   }
-  unsigned spare() const noexcept;
   std::uint64_t calls() const noexcept { return calls_.load(order::relaxed); }
   std::uint64_t looks() const noexcept { return looks_.load(order::relaxed); }
 

@@ -124,12 +124,14 @@ class michael_front {
   std::size_t trim(cache*) noexcept { return hyperblocks_.trim(page_); }
 
   void add_to(statistics& s) const noexcept {
-    std::size_t free_bytes = 0;
+    std::size_t free_bytes = 0, clean_bytes = 0;
     hyperblocks_.each([&](const auto& h) {
       s.mapped += hyperblocks_.bytes_each();
       std::uint32_t before = 0;
-      for (const auto& place : h.superblock) {
-        const std::uint32_t number = place.load(order::relaxed);
+      const std::uint64_t clean = h.clean.load(order::relaxed);
+      for (unsigned i = 0; i != hyperblocks_.bytes_each() / place_bytes; ++i) {
+        const std::uint32_t number = h.superblock[i].load(order::relaxed);
+        if (number == 0) ((clean >> i & 1) != 0 ? clean_bytes : s.cached) += place_bytes;
         if (number != 0 && number != before) {
           const descriptor& d = descriptors_.at(number);
           const auto& cut = size_classes::cuts[d.cls.get()];
@@ -148,11 +150,10 @@ class michael_front {
           free_bytes += (a.credits() + 1) * size_classes::block_size[c];
     s.allocated -= free_bytes < s.allocated ? free_bytes : s.allocated;
     const std::size_t own = descriptors_.bytes() + hyperblocks_.metadata_bytes();
-    const std::size_t spare = hyperblocks_.spare() * hyperblocks_.bytes_each();
-    s.cached += spare;
     s.metadata += own;
     s.mapped += own;
-    s.resident = s.reserved = s.mapped;
+    s.reserved = s.mapped;
+    s.resident = s.mapped - clean_bytes;
   }
 
   void after_fork_child(cache&) noexcept {}

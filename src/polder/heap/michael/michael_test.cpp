@@ -119,6 +119,36 @@ TEST(michael, a_superblock_is_found_without_a_look_at_all_hyperblocks) {
   for (void* p : all) h.free(p);
 }
 
+// A place that nobody has is cached while there is something in it, and after a trim it is the system's.
+TEST(michael, open_places_are_counted_and_not_after_a_trim) {
+  options o = heap_of_michael::usual();
+  o.tuned[michael::tuned_spare] = 0;
+  heap_of_michael h(o);
+  h.free(h.allocate(1000));
+  const statistics begun = h.now();
+  std::vector<void*> all, stay;
+  for (int i = 0; i != 8 * 64 * 15; ++i) all.push_back(h.allocate(1000));
+  const statistics full = h.now();
+  EXPECT_LE(full.resident, begun.resident + 8 * MiB + 64 * KiB) << "places that nobody had yet are not resident";
+  for (std::size_t i = 0; i != all.size(); ++i)
+    if (i % (64 * 15) == 0) stay.push_back(all[i]);
+    else h.free(all[i]);
+  const statistics sparse = h.now();
+  EXPECT_LE(sparse.active, begun.active + MiB);
+  EXPECT_GE(sparse.cached, full.active - begun.active - MiB);
+  EXPECT_GE(sparse.resident, full.resident - MiB);
+  EXPECT_GT(h.it.trim(0), 6 * MiB);
+  const statistics after = h.now();
+  EXPECT_EQ(sparse.active, after.active);
+  EXPECT_EQ(0u, after.cached);
+  EXPECT_LE(after.resident, begun.resident + MiB);
+  EXPECT_EQ(0u, h.it.trim(0)) << "there is nothing left to give";
+  for (int i = 0; i != 4 * 64 * 15; ++i) stay.push_back(h.allocate(1000));
+  EXPECT_GE(h.now().resident, after.resident + 3 * MiB);
+  EXPECT_EQ(0u, h.now().cached);
+  for (void* p : stay) h.free(p);
+}
+
 // Small blocks are enough, whose malloc and free do not pass where large ones come by.
 TEST(michael, a_large_block_that_was_freed_goes_back_while_somebody_allocates) {
   options o = heap_of_michael::usual();
