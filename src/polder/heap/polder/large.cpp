@@ -67,7 +67,7 @@ void core::free_huge(const void* p) noexcept {
   if (number == 0 || !huge_.give(number, p)) report_free(p);
   os::probe::large_free(p);
   have_it_tended();
-  if (keeps_nothing()) huge_.purge(true);
+  if (keeps_nothing()) huge_.purge_cache(true);
 }
 
 std::size_t core::usable_size(const void* p) const noexcept {
