@@ -66,6 +66,7 @@ inline model::kernel& called() {
 std::size_t page_size() noexcept { return 4096; }
 std::size_t address_space_limit() noexcept { return SIZE_MAX; }
 std::size_t physical_memory() noexcept { return 0; }
+std::size_t data_limit() noexcept { return SIZE_MAX; }
 void* map(std::size_t bytes) noexcept { return called().map(bytes); }
 void* reserve(std::size_t bytes, use_of_reserved) noexcept {
   model::kernel& k = called();
