@@ -146,3 +146,4 @@ def test_bad_input_is_one_clear_line(polder: Laboratory, arguments: list[str], s
 def test_what_a_dying_heap_says_is_one_printable_line() -> None:
     assert last_line("first\nlast li\0ne: \x1b[31m \n\0\n\n") == "last li ne:  [31m"
     assert last_line("") == ""
+    assert last_line("9 /home/me/build/heap-1.0/a_b.cc:15] CHECK: 1/2, /proc/maps") == "9 …/a_b.cc:15] CHECK: 1/2, /proc/maps"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +17,8 @@ from polder_lab.proof import witness
 # How polder-probe ends, as test/probe/expect.hpp has it.
 WRONG, HUNG, CRASHED, NOT_APPLICABLE = 1, 3, 4, 77
 SIGALRM = 14
+
+FOLDERS = re.compile(r"(?<![\w.])/(?:[\w.+-]+/){2,}")
 
 
 @dataclass(frozen=True)
@@ -44,9 +47,10 @@ class Ending:
 
 
 def last_line(text: str) -> str:
-    """What a heap says before it dies may have bytes of its own in it: they become spaces."""
+    """What a heap says before it dies may have bytes of its own in it: they become spaces. And it may name its source by the folders
+    of whoever built it."""
     said = ("".join(c if c.isprintable() else " " for c in line).strip() for line in reversed(text.splitlines()))
-    return next((line[:300] for line in said if line), "")
+    return next((FOLDERS.sub("…/", line)[:300] for line in said if line), "")
 
 
 class Runner:
