@@ -599,18 +599,25 @@ TEST(huge_blocks, a_kernel_that_cannot_unmap_keeps_the_mapping_without_its_pages
             }));
 }
 
+// Freed mappings of these lengths, which the kernel will not take back from now on. None: it cannot be made to refuse.
+std::vector<std::byte*> not_taken_back(huge& h, const std::vector<std::size_t>& lengths) {
+  std::vector<std::byte*> all;
+  for (const std::size_t n : lengths) all.push_back(h.blocks.take(n, 16).p);
+  if (!os::answer(SYS_munmap, ENOMEM)) return {};
+  for (std::byte* p : all)
+    if (!h.free(p)) return {};
+  h.blocks.purge(true);
+  return all;
+}
+
 // An offer in vain drops the pages once more: where something was written, it shows.
 TEST(huge_blocks, what_the_kernel_would_not_take_back_is_offered_to_it_again_by_a_purge_and_by_nobody_else) {
   if (const char* why = os::under_sanitizer()) GTEST_SKIP() << why;
   if (const char* why = os::lacks_filters()) GTEST_SKIP() << why;
   EXPECT_EQ(os::fine, os::forked([] {
               huge h;
-              std::vector<std::byte*> all;
-              for (int i = 0; i != 40; ++i) all.push_back(h.blocks.take(2 * MiB, 16).p);
-              if (!os::answer(SYS_munmap, ENOMEM)) return 1;
-              for (std::byte* p : all)
-                if (!h.free(p)) return 2;
-              h.blocks.purge(true);
+              const auto all = not_taken_back(h, std::vector<std::size_t>(40, 2 * MiB));
+              if (all.size() != 40) return 1;
               for (std::byte* p : all) *p = std::byte{1};
               const auto as_written = [&] {
                 return std::count_if(all.begin(), all.end(), [](auto* p) { return *p == std::byte{1}; });
@@ -633,13 +640,8 @@ TEST(huge_blocks, of_a_few_that_the_kernel_would_not_take_back_the_shortest_that
   if (const char* why = os::lacks_filters()) GTEST_SKIP() << why;
   EXPECT_EQ(os::fine, os::forked([] {
               huge h;
-              std::vector<std::byte*> all;
-              for (const std::size_t n : {9 * MiB, 3 * MiB, 5 * MiB, 7 * MiB})
-                all.push_back(h.blocks.take(n, 16).p);
-              if (!os::answer(SYS_munmap, ENOMEM)) return 1;
-              for (std::byte* p : all)
-                if (!h.free(p)) return 2;
-              h.blocks.purge(true);
+              const auto all = not_taken_back(h, {9 * MiB, 3 * MiB, 5 * MiB, 7 * MiB});
+              if (all.size() != 4) return 1;
               if (h.blocks.take(4 * MiB, 16).p != all[2]) return 3;
               if (h.blocks.take(4 * MiB, 16).p != all[3]) return 4;
               h.committed.set_limit(h.committed.used() + 8 * MiB);
