@@ -130,7 +130,7 @@ void core::emptied(lab& l, mem::span& s) noexcept {
 }
 
 // Whether of so many threads most are elsewhere at any moment.
-bool core::is_a_crowd(std::uint32_t threads) const noexcept { return threads > 2 && threads > 2 * processors_; }
+bool core::is_a_crowd(std::uint32_t threads) const noexcept { return threads > 2 * processors_; }
 
 // Where threads are more than processors, one that is elsewhere and was at work a moment ago is likely to have been preempted:
 // to take its LAB meanwhile costs both more than it saves.
