@@ -21,5 +21,6 @@ hand_over() {
   esac
   need_python
   export POLDER_ROOT="$root"
-  PYTHONPATH=$root/lab${PYTHONPATH:+:$PYTHONPATH} exec "$root/.venv/bin/python" -X utf8 -m polder_lab "$@"  # by no variable: what is measured would have it too
+  # UTF-8 by an option, not by a variable, which what is measured would have too.
+  PYTHONPATH=$root/lab${PYTHONPATH:+:$PYTHONPATH} exec "$root/.venv/bin/python" -X utf8 -m polder_lab "$@"
 }
