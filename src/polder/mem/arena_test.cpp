@@ -266,10 +266,11 @@ TEST(arena, with_larger_pages_everything_is_made_of_whole_ones) {
                 if (!is_aligned(a.reserved.bytes, page) || !is_aligned(a.reserved.front_bytes, page)) return 3;
                 if (!is_aligned(address(a.reserved.front), page)) return 3;
                 grain_pool pool(a.it);
-                chunk_number hint = 0, from = 0;
+                trail lately;
+                chunk_number from = 0;
                 std::vector<grain> held;
                 for (;;) {
-                  const grain_pool::run r = pool.take(1, hint);
+                  const grain_pool::run r = pool.take(1, lately);
                   if (r.first == 0) break;
                   *a.it.address_of(r.first) = std::byte{1};
                   held.push_back(r.first);

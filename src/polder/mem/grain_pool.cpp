@@ -223,14 +223,14 @@ bool grain_pool::for_each_dirty_chunk(chunk_number begin, F f) noexcept {
   return sweep(begin > extra ? begin : extra, extra + arena_.extra_open());
 }
 
-grain grain_pool::take_dirty(unsigned n, want w, chunk_number& hint, site s) noexcept {
+grain grain_pool::take_dirty(unsigned n, want w, trail& t, site s) noexcept {
   grain found = 0;
   const auto try_chunk = [&](chunk_number c) {
     if (!suits(c, s)) return false;
     const unsigned at = take_in(c, n, w);
     if (at != run_bitmap::none) {
       found = c * grains_per_chunk + at;
-      hint = c;
+      t.chunk = c;
       return true;
     }
     chunk& k = arena_.chunk(c);
@@ -239,25 +239,41 @@ grain grain_pool::take_dirty(unsigned n, want w, chunk_number& hint, site s) noe
     }
     return false;
   };
-  if (!for_each_dirty_chunk(hint, try_chunk) && hint != 0) for_each_dirty_chunk(0, try_chunk);
+  if (!for_each_dirty_chunk(t.chunk, try_chunk) && t.chunk != 0) for_each_dirty_chunk(0, try_chunk);
   return found;
 }
 
-grain_pool::run grain_pool::take(unsigned n, chunk_number& hint, site s, density d) noexcept {
+// Dirty grains that the caller gave lately and nobody has taken since. Of a chunk that is gone, all are taken.
+grain grain_pool::take_back(unsigned n, trail& t, site s) noexcept {
+  while (const grain g = t.step_back(n)) {
+    const chunk_number c = chunk_of(g);
+    const unsigned at = position_in_chunk(g);
+    if (!suits(c, s) || at + n > grains_per_chunk) continue;
+    chunk& k = arena_.chunk(c);
+    const std::uint64_t all = ones(at, n);
+    if ((k.dirty.load(order::relaxed) & all) != all || !k.taken.try_take_at(at, n)) continue;
+    t.chunk = c;
+    return g;
+  }
+  return 0;
+}
+
+grain_pool::run grain_pool::take(unsigned n, trail& t, site s, density d) noexcept {
   const os::timeline::span told{os::timeline::kind::span_get, n, n * grain_size};
   if (n > 1 && d != density::apart) d = density::whole;
   const auto take_of = [&](site of) {
-    return n <= grains_per_chunk ? take_short(n, hint, of, d) : take_long(n, of, d);
+    return n <= grains_per_chunk ? take_short(n, t, of, d) : take_long(n, of, d);
   };
   const run r = take_of(s);
   return r.first == 0 && s != no_site ? take_of(no_site) : r;
 }
 
-grain_pool::run grain_pool::take_short(unsigned n, chunk_number& hint, site s, density d) noexcept {
+grain_pool::run grain_pool::take_short(unsigned n, trail& t, site s, density d) noexcept {
   const bool apart = d == density::apart;
   if (std::uint32_t(count_.load(order::relaxed)) != 0) {
-    grain g = take_dirty(n, want::dirty, hint, s);
-    if (g == 0 && n > 1 && !apart) g = take_dirty(n, want::dirty_in_part, hint, s);
+    grain g = take_back(n, t, s);
+    if (g == 0) g = take_dirty(n, want::dirty, t, s);
+    if (g == 0 && n > 1 && !apart) g = take_dirty(n, want::dirty_in_part, t, s);
     if (g != 0) return taken(g, n);
   }
   // What is to be dense lies in huge pages from when on they are worth it, and what is sparse in none before.
@@ -272,7 +288,7 @@ grain_pool::run grain_pool::take_short(unsigned n, chunk_number& hint, site s, d
       if (w == want::fitting && !fits(arena_.chunk(c).kind.load(order::relaxed), worth)) continue;
       const unsigned at = take_in(c, n, w);
       if (at == run_bitmap::none) continue;
-      hint = c;
+      t.chunk = c;
       return c * grains_per_chunk + at;
     }
     return 0;

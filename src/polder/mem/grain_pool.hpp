@@ -6,12 +6,12 @@
 //   in malloc  yes; async-signal-safe
 //   deviation  a bit a grain instead of stacks of spans: there are no links and so no ABA, neighbours coalesce, and a
 //              span's memory serves large blocks as soon as it is free. Threads are kept apart by where each begins
-//              to search (its hint) instead of by a stack a core. A search is bounded by the number of chunks, not
+//              to search (its trail) instead of by a stack a core. A search is bounded by the number of chunks, not
 //              constant.
 //
-// A free grain is clean (reads as zero, holds no memory) or dirty. Who takes prefers dirty ones near its hint, then any
-// dirty one, then, for a run, one that is dirty in part, then clean ones, then new chunks. purge() turns dirty into
-// clean, after it has taken the grains itself, so that nobody can have them meanwhile.
+// A free grain is clean (reads as zero, holds no memory) or dirty. Who takes prefers dirty ones that it gave itself, the last
+// first, then dirty ones nearby, then any, then, for a run, one that is dirty in part, then clean ones, then new chunks. purge()
+// turns dirty into clean, after it has taken the grains itself, so that nobody can have them meanwhile.
 //
 // Where nodes matter, who takes says of which site the chunk is to be, and has all of the above among those first, a new
 // chunk of the site next, and what is free in other sites' chunks only where there is no room for one.
@@ -28,6 +28,7 @@
 
 #include <polder/mem/arena.hpp>
 #include <polder/mem/run_samples.hpp>
+#include <polder/mem/trail.hpp>
 #include <polder/os/pages.hpp>
 
 namespace polder::mem {
@@ -63,8 +64,8 @@ class grain_pool {
   // Longest run: beyond, a mapping of its own costs little in comparison.
   static constexpr unsigned longest = 8 * grains_per_chunk;
 
-  // Takes n grains in a row, 1 <= n <= longest. `hint` is where the caller took or gave last.
-  run take(unsigned n, chunk_number& hint, site s = no_site, density d = density::sparse) noexcept;
+  // Takes n grains in a row, 1 <= n <= longest. Who gives notes it in the trail.
+  run take(unsigned n, trail& t, site s = no_site, density d = density::sparse) noexcept;
 
   // Takes the n grains that follow a run, if they are free and of its site; false: nothing changed. `zero`: they read as
   // zero.
@@ -131,7 +132,8 @@ class grain_pool {
   bool wants_huge_pages_next(density d) noexcept;  // in the chunk that is opened for it
   void split(chunk_number c) noexcept;
   unsigned take_in(chunk_number c, unsigned n, want w) noexcept;
-  run take_short(unsigned n, chunk_number& hint, site s, density d) noexcept;
+  grain take_back(unsigned n, trail& t, site s) noexcept;
+  run take_short(unsigned n, trail& t, site s, density d) noexcept;
   run take_long(unsigned n, site s, density d) noexcept;
   unsigned free_from(grain first, unsigned wanted, site s) const noexcept;
   unsigned dirty_in(grain first, unsigned n) const noexcept;
@@ -144,7 +146,7 @@ class grain_pool {
   bool free_again(chunk_number c, unsigned at, unsigned n) noexcept;
   std::size_t purge_spare(std::size_t grains, bool lazy_ones = false) noexcept;
   bool make_room(std::size_t grains) noexcept;
-  grain take_dirty(unsigned n, want w, chunk_number& hint, site s) noexcept;
+  grain take_dirty(unsigned n, want w, trail& t, site s) noexcept;
   void count_change(std::int64_t taken, std::int64_t dirty) noexcept;
   bool too_much_spare() const noexcept;
   bool is_stuck() const noexcept;

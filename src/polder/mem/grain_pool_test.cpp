@@ -35,15 +35,19 @@ struct pooled : fresh_arena {
   explicit pooled(std::size_t chunks, chunk_number extra = 0, bool huge_pages = false)
       : fresh_arena(chunks * chunk_size, extra), pool(it, huge_pages) {}
   grain_pool pool;
-  chunk_number hint = 0;
+  trail lately;
 
   run take(unsigned n, grain_pool::density d = grain_pool::density::sparse) {
-    return pool.take(n, hint, no_site, d);
+    return pool.take(n, lately, no_site, d);
   }
   grain take_and_touch(unsigned n) {
     const run r = take(n);
     for (unsigned i = 0; i != n; ++i) *it.address_of(r.first + i) = std::byte{1};
     return r.first;
+  }
+  bool give(grain first, unsigned n) {
+    lately.note(first, n);
+    return pool.give(first, n);
   }
   std::size_t purge(grain_pool::purge_options o) {
     chunk_number from = 0;
@@ -77,8 +81,8 @@ struct pooled : fresh_arena {
     static grain taken;
     here = this;
     os::before_advice = [] {
-      chunk_number from = 0;
-      taken = here->pool.take(1, from).first;
+      trail none;
+      taken = here->pool.take(1, none).first;
     };
     purge({.what = which::all, .lazily = lazily});
     return taken;
@@ -166,7 +170,7 @@ TEST(grain_pool, dirty_grains_are_taken_before_clean_ones) {
   for (int i = 0; i != 200; ++i) held.push_back(p.take_and_touch(1));
   ASSERT_TRUE(p.pool.give(held[150], 1));
   ASSERT_TRUE(p.pool.give(held[20], 1));
-  p.hint = 7;  // far from either
+  p.lately.chunk = 7;  // far from either
   std::vector<grain> again = {p.take(1).first, p.take(1).first};
   std::sort(again.begin(), again.end());
   std::vector<grain> expected = {held[20], held[150]};
@@ -180,12 +184,53 @@ TEST(grain_pool, the_hint_says_which_dirty_chunk_and_learns_from_the_answer) {
   std::vector<grain> held;
   while (const grain g = p.take_and_touch(1)) held.push_back(g);
   for (const grain g : {grain(10), grain(70), grain(200)}) ASSERT_TRUE(p.pool.give(g, 1));
-  p.hint = 1;
+  p.lately.chunk = 1;
   EXPECT_EQ(70u, p.take(1).first);
-  p.hint = 2;
+  p.lately.chunk = 2;
   EXPECT_EQ(200u, p.take(1).first);
-  EXPECT_EQ(3u, p.hint);
+  EXPECT_EQ(3u, p.lately.chunk);
   EXPECT_EQ(10u, p.take(1).first);  // round to the beginning
+}
+
+TEST(grain_pool, what_was_given_last_is_had_first) {
+  pooled p(4);
+  while (p.take_and_touch(1)) {
+  }
+  for (const grain g : {grain(200), grain(10), grain(70)}) ASSERT_TRUE(p.give(g, 1));
+  ASSERT_TRUE(p.give(100, 3));
+  for (const grain g : {grain(70), grain(10), grain(200)}) EXPECT_EQ(g, p.take(1).first);
+  EXPECT_EQ(3u, p.lately.chunk);
+  EXPECT_EQ(100u, p.take(3).first);
+  EXPECT_EQ(0u, p.take(1).first);
+}
+
+TEST(grain_pool, what_is_in_use_or_clean_again_is_no_step_back) {
+  pooled p(4);
+  while (p.take_and_touch(1)) {
+  }
+  for (const grain g : {grain(10), grain(70), grain(200)}) ASSERT_TRUE(p.give(g, 1));
+  trail of_another;
+  of_another.chunk = 3;
+  EXPECT_EQ(200u, p.pool.take(1, of_another).first);
+  p.lately.chunk = 1;
+  EXPECT_EQ(70u, p.take(1).first);
+  EXPECT_EQ(grain_size, p.purge({.what = which::all}));
+  ASSERT_TRUE(p.pool.give(150, 1));
+  p.lately.note(10, 1);
+  EXPECT_EQ(150u, p.take(1).first) << "dirty before clean";
+  EXPECT_EQ(10u, p.take(1).first);
+}
+
+TEST(grain_pool, a_step_back_lies_in_one_chunk) {
+  pooled p(4);
+  ASSERT_NE(0u, p.take_and_touch(62));
+  for (int i = 0; i != 3; ++i) ASSERT_NE(0u, p.take_and_touch(64));
+  ASSERT_TRUE(p.give(60, 3));
+  ASSERT_TRUE(p.give(64, 3));
+  p.lately.note(60, 7);  // in the middle of it another chunk begins
+  EXPECT_EQ(0u, p.take(7).first);
+  EXPECT_EQ(64u, p.take(3).first);
+  EXPECT_EQ(60u, p.take(3).first);
 }
 
 TEST(grain_pool, given_clean_it_is_zero_and_not_dirty) {
@@ -805,7 +850,7 @@ TEST_P(against_a_model, nothing_is_lost_and_nothing_handed_out_twice) {
     if (dice < 45) {
       const unsigned kind = below(10);
       const unsigned n = kind < 6 ? 1 : kind < 9 ? 1 + below(64) : 1 + below(grain_pool::longest);
-      p.hint = below(3) == 0 ? below(24) : p.hint;
+      p.lately.chunk = below(3) == 0 ? below(24) : p.lately.chunk;
       std::vector<bool> dirty(p.grains());
       for (chunk_number c = 0; c != p.it.main_open(); ++c)
         for (unsigned i = 0; i != grains_per_chunk; ++i) dirty[c * 64 + i] = p.dirty(c * 64 + i);
@@ -937,7 +982,9 @@ void four_threads_conserve_every_grain(std::size_t cap) {
   for (unsigned t = 0; t != 4; ++t)
     threads.emplace_back([&, t] {
       std::minstd_rand random(t + 1);
-      chunk_number hint = t * 8, from = 0;
+      trail lately;
+      lately.chunk = t * 8;
+      chunk_number from = 0;
       auto& held = left[t];
       const auto check = [&](grain first, unsigned n, bool zero) {
         for (grain g = first; g != first + n; ++g) {
@@ -951,7 +998,7 @@ void four_threads_conserve_every_grain(std::size_t cap) {
         const unsigned dice = unsigned(random() % 100);
         if (dice < 45) {
           const unsigned n = dice < 30 ? 1 : dice < 43 ? 1 + random() % 20 : 1 + random() % 150;
-          const run r = p.pool.take(n, hint);
+          const run r = p.pool.take(n, lately);
           if (p.committed.used() > cap) lies.fetch_add(1, order::relaxed);
           if (r.first == 0) continue;
           check(r.first, n, r.zero);
@@ -965,6 +1012,7 @@ void four_threads_conserve_every_grain(std::size_t cap) {
         } else if (dice < 96 && !held.empty()) {
           std::swap(held[random() % held.size()], held.back());
           give(held.back());
+          lately.note(held.back().first, held.back().second);
           held.pop_back();
         } else {
           p.pool.purge({.what = dice == 96 ? which::aged : which::all, .lazily = dice >= 98, .budget = MiB}, from);

@@ -20,9 +20,9 @@ constexpr site a = site_of_node(0), b = site_of_node(1);
 struct pooled : fresh_arena {
   explicit pooled(std::size_t chunks, chunk_number extra = 0) : fresh_arena(chunks * chunk_size, extra) {}
   grain_pool pool{it};
-  chunk_number hint = 0;
+  trail lately;
 
-  run take(unsigned n, site s) { return pool.take(n, hint, s); }
+  run take(unsigned n, site s) { return pool.take(n, lately, s); }
   site site_of(grain g) const { return it.chunk(chunk_of(g)).site.load(order::relaxed); }
   bool all_of(grain first, unsigned n, site s) const {
     for (unsigned i = 0; i != n; ++i)
@@ -44,6 +44,19 @@ TEST(sites, nobody_asks_and_no_chunk_has_one) {
   pooled p(4, 1);
   for (unsigned i = 0; i != 4 * 64 - 1 + 64; ++i) ASSERT_NE(0u, p.take(1, no_site).first);
   for (chunk_number c = 0; c != 5; ++c) EXPECT_EQ(no_site, p.it.chunk(c).site.load(order::relaxed)) << c;
+}
+
+TEST(sites, a_step_back_to_another_is_none) {
+  pooled p(4);
+  const grain of_a = p.take(1, a).first, of_b = p.take(1, b).first;
+  for (const grain g : {of_b, of_a}) {
+    *p.it.address_of(g) = std::byte{1};
+    ASSERT_TRUE(p.pool.give(g, 1));
+    p.lately.note(g, 1);
+  }
+  p.lately.note(of_a, 1);
+  EXPECT_EQ(of_b, p.take(1, b).first);
+  EXPECT_EQ(of_a, p.take(1, a).first);
 }
 
 TEST(sites, each_has_chunks_of_its_own) {
@@ -160,13 +173,14 @@ TEST(sites, threads_find_their_own_among_everybodys) {
     threads.emplace_back([&, t] {
       std::mt19937 random(seed + t);
       const site mine = site_of_node(t % 3);
-      chunk_number hint = 0, from = 0;
+      trail lately;
+      chunk_number from = 0;
       std::vector<std::pair<grain, unsigned>> held;
       for (int step = 0; step != 3'000; ++step) {
         const unsigned dice = random() % 100;
         if (dice < 48) {
           const unsigned n = dice < 40 ? 1 + unsigned(random() % 20) : 1 + unsigned(random() % 150);
-          const run r = p.pool.take(n, hint, mine);
+          const run r = p.pool.take(n, lately, mine);
           if (r.first == 0) {
             none.fetch_add(1, order::relaxed);
             continue;

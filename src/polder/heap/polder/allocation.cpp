@@ -230,7 +230,7 @@ bool core::leads_nearby(const mem::span& s) const noexcept {
 // A span of class c on a grain that can be had at once. Null: there is none.
 mem::span* core::try_open(lab& l, unsigned c) noexcept {
   const auto density = will_fill(l, c) ? mem::grain_pool::density::dense : mem::grain_pool::density::sparse;
-  const mem::grain_pool::run r = grains_.take(1, l.hint, site_here(), density);
+  const mem::grain_pool::run r = grains_.take(1, l.trail, site_here(), density);
   if (r.first == 0) return nullptr;
   mem::span& s = arena_.spans()[r.first];
   if (r.list != c || !leads_nearby(s)) {  // else it goes on as the list that it is
@@ -341,17 +341,18 @@ void core::disown(lab& l, mem::span& s) noexcept {
 
 // Empty spans and freed runs, back to where anyone can have them. `gone`: bytes of them that went to the system before; `list`:
 // the class of which a span is a whole list (grain_pool::give).
-void core::give_grains(mem::chunk_number* hint, mem::grain first, unsigned n, left how, std::size_t gone,
+void core::give_grains(mem::trail* trail, mem::grain first, unsigned n, left how, std::size_t gone,
                        unsigned list) noexcept {
   os::probe::span_give(first, n);
   arena_.words()[first].store(0, order::relaxed);
-  if (hint) *hint = mem::chunk_of(first);
+  if (trail) trail->chunk = mem::chunk_of(first);
   std::byte* const p = arena_.address_of(first);
   if (keeps_nothing()) {
     how = emptied_at_once(p, n * mem::grain_size, how);
     list = 0;
   }
   if (!grains_.give(first, n, how, gone, list)) report_corrupted(p);
+  if (trail && how == left::dirty) trail->note(first, n);
   have_it_tended();
 }
 

@@ -189,8 +189,8 @@ class core {
   void unlist_partial(lab& l, mem::span& s) noexcept;
   void own(lab& l, mem::span& s) noexcept;
   void disown(lab& l, mem::span& s) noexcept;
-  void give_grains(mem::chunk_number* hint, mem::grain first, unsigned n, left how = left::dirty,
-                   std::size_t gone = 0, unsigned list = 0) noexcept;
+  void give_grains(mem::trail* trail, mem::grain first, unsigned n, left how = left::dirty, std::size_t gone = 0,
+                   unsigned list = 0) noexcept;
 
   // ---- pages of spans in use
   static constexpr std::uint32_t most_thins = 256;   // in a step of decay, by a thread that works
@@ -229,7 +229,7 @@ class core {
   void free_remote(lab& l, void* p, std::uint32_t w) noexcept;
   void free_alone(lab& l, mem::grain g, std::uint32_t w, mem::block* b) noexcept;
   void free_huge(const void* p) noexcept;
-  void free_large(mem::chunk_number* hint, mem::grain g, const void* p) noexcept;
+  void free_large(mem::trail* trail, mem::grain g, const void* p) noexcept;
   [[noreturn]] void report_size(const void* p) const noexcept;
   bool is_listed(const mem::span& s, const mem::block* b) const noexcept;
   bool may_wait(const mem::block* b) const noexcept;
@@ -263,7 +263,7 @@ class core {
 
   // ---- large and huge
   had allocate_large(lab& l, std::size_t n, std::size_t alignment) noexcept;
-  had try_large(mem::chunk_number& hint, std::size_t n, std::size_t alignment) noexcept;
+  had try_large(mem::trail& trail, std::size_t n, std::size_t alignment) noexcept;
   void* try_in_place(const void* p, std::size_t n) noexcept;
   void note_asked(const void* p, std::size_t n) noexcept;
   std::uint32_t huge_number_of(const void* p) const noexcept;

@@ -87,7 +87,7 @@ void core::deallocate(lab& l, void* p) noexcept {
   if (g == 0) return free_huge(p);
   if (l.grain_of(p) >= l.opened) note_opened(l);             // who only frees comes by nowhere else
   std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
-  if (mem::word::cls(w) == mem::word::large) return free_large(&l.hint, g, p);
+  if (mem::word::cls(w) == mem::word::large) return free_large(&l.trail, g, p);
   check_live(w, p);
   if (mem::word::is_sampled(w)) [[unlikely]]
     w = forget(l.number, g, w, p);

@@ -96,7 +96,7 @@ void core::confine(lab& l, std::uint32_t w, void* p) noexcept {
 quarantine* core::quarantine_of(lab& l) noexcept {
   if (l.held) [[likely]]
     return l.held;
-  const mem::grain_pool::run r = grains_.take(1, l.hint, l.site.load(order::relaxed));
+  const mem::grain_pool::run r = grains_.take(1, l.trail, l.site.load(order::relaxed));
   if (r.first == 0) return nullptr;
   std::byte* const p = arena_.address_of(r.first);
   if (!r.zero) __builtin_memset(p, 0, sizeof(quarantine));

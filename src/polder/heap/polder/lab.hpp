@@ -19,6 +19,7 @@
 #include <polder/mem/random.hpp>
 #include <polder/mem/size_class/stepped.hpp>
 #include <polder/mem/span.hpp>
+#include <polder/mem/trail.hpp>
 #include <polder/mem/word.hpp>
 #include <polder/sync/inbox.hpp>
 #include <polder/sync/lab_state.hpp>
@@ -108,7 +109,6 @@ struct alignas(false_sharing_range) lab {
   std::uint32_t refusals;                      // of a page that was given back, in a row
   std::uint64_t wanted;                        // classes that took a span in these steps of decay (steps_of_rest)
   std::uint64_t wanted_before;                 // and in those before
-  mem::chunk_number hint;                      // where it took or gave grains last
   atomic<std::uint32_t> seen;                  // decay step at the last slow path; others read it as a hint
   atomic<std::uint32_t> swept;                 // nothing came since a sweep; the same
   atomic<std::uint32_t> thinned;  // `seen` and one, when a whole round was last over; 0: blocks came; the same
@@ -127,6 +127,7 @@ struct alignas(false_sharing_range) lab {
   // Blocks by class: freed here and another LAB's; come home to this one. What more was sent by all LABs than has come home to any
   // waits in outboxes and inboxes.
   std::uint64_t sent[classes::count + 1], home[classes::count + 1];
+  mem::trail trail;
 
   // ---- where the heap is hardened
   mem::random random;

@@ -74,7 +74,7 @@ lab& core::lab_at(mem::lab_number n) const noexcept {
 // One without a thread, like those that a thread has left: whoever looks at all LABs may find it before the caller takes it.
 lab* core::make_lab(mem::site s) noexcept {
   const auto make = [&]() -> lab* {
-    mem::chunk_number anywhere = 0;
+    mem::trail anywhere;
     const mem::grain_pool::run r = grains_.take(1, anywhere, s);
     if (r.first == 0) return nullptr;
     std::byte* const fresh = arena_.address_of(r.first);

@@ -13,8 +13,8 @@ core::had core::allocate_large(lab& l, std::size_t n, std::size_t alignment) noe
   decay();  // a program may need nothing smaller for a while
   const std::size_t room = align_up(n, mem::grain_size) + (alignment > mem::grain_size ? alignment : 0);
   relieve(l, room);
-  had h = try_large(l.hint, n, alignment);
-  for (unsigned tries = 0; !h.p && make_room(l, room, tries); ++tries) h = try_large(l.hint, n, alignment);
+  had h = try_large(l.trail, n, alignment);
+  for (unsigned tries = 0; !h.p && make_room(l, room, tries); ++tries) h = try_large(l.trail, n, alignment);
   if (!h.p) return os::probe::oom(n), h;
   // A small block that lay there may have left its key, which realloc would copy to where a free looks for one.
   if (!h.zero) static_cast<mem::block*>(h.p)->wipe();
@@ -22,7 +22,7 @@ core::had core::allocate_large(lab& l, std::size_t n, std::size_t alignment) noe
   return h;
 }
 
-core::had core::try_large(mem::chunk_number& hint, std::size_t n, std::size_t alignment) noexcept {
+core::had core::try_large(mem::trail& trail, std::size_t n, std::size_t alignment) noexcept {
   const std::size_t wanted = mem::grains_for(n < 1 ? 1 : n);
   const std::size_t slack = alignment > mem::grain_size ? alignment / mem::grain_size - 1 : 0;
   if (wanted + slack <= mem::grain_pool::longest) {
@@ -30,7 +30,7 @@ core::had core::try_large(mem::chunk_number& hint, std::size_t n, std::size_t al
     const bool mostly =
         wanted * 4 >= align_up(wanted, slack + 1) * 3;  // of what lies from one such block to the next
     const mem::grain_pool::run r =
-        grains_.take(unsigned(wanted + slack), hint, site_here(), mostly ? density::whole : density::apart);
+        grains_.take(unsigned(wanted + slack), trail, site_here(), mostly ? density::whole : density::apart);
     if (r.first != 0) {
       std::byte* const start = arena_.address_of(r.first);
       std::byte* const p = at_address(align_up(address(start), alignment));
@@ -49,7 +49,7 @@ core::had core::try_large(mem::chunk_number& hint, std::size_t n, std::size_t al
   return {b.p, b.zero};
 }
 
-void core::free_large(mem::chunk_number* hint, mem::grain g, const void* p) noexcept {
+void core::free_large(mem::trail* trail, mem::grain g, const void* p) noexcept {
   if (p != arena_.address_of(g)) report_free(p);
   std::uint32_t w = mem::word::large;
   const unsigned n = reinterpret_cast<const mem::large_run&>(arena_.spans()[g]).grains;
@@ -57,7 +57,7 @@ void core::free_large(mem::chunk_number* hint, mem::grain g, const void* p) noex
   // Of two threads that free the same block, one wins the word and the other is told.
   if (!arena_.words()[g].cas(w, 0, order::acq_rel, order::relaxed)) report_free(p);  // sync: span-made
   os::probe::large_free(p);
-  give_grains(hint, g, n);
+  give_grains(trail, g, n);
 }
 
 void core::free_huge(const void* p) noexcept {

@@ -264,7 +264,8 @@ TEST(empty_span, goes_to_the_pool_in_the_very_free_that_empties_it) {
   EXPECT_EQ(h.grain_of(held[0]), h.grain_of(other));
 }
 
-// Two spans that ran empty, side by side, and one that is hot. `held`: what the first held, in the order of the frees.
+// Two spans that ran empty, side by side, and one that is hot. `held`: what the first held, which was the last to run empty, in the order
+// of the frees.
 struct emptied : served {
   blocks held;
   void* more = nullptr;
@@ -273,9 +274,10 @@ struct emptied : served {
     blocks both;
     for (unsigned i = 0; i != 2 * per_span; ++i) both.push_back(allocate(size));
     more = allocate(size);
-    for (void* p : both) free(p);
-    EXPECT_EQ(1u, now().spans);
     held.assign(both.begin(), both.begin() + per_span);
+    for (unsigned i = per_span; i != 2 * per_span; ++i) free(both[i]);
+    for (void* p : held) free(p);
+    EXPECT_EQ(1u, now().spans);
     EXPECT_EQ(grain_of(held[0]), grain_of(held.back()));
     EXPECT_EQ(grain_of(held[0]) + 1, grain_of(both.back()));
   }

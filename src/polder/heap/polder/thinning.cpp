@@ -123,7 +123,7 @@ void core::give_span(lab& l, const mem::span& s, left how) noexcept {
     how = emptied_at_once(arena_.address_of(g), mem::grain_size, how);
     if (how != left::zero) budget_.take_again(std::exchange(gone, 0));
   }
-  give_grains(&l.hint, g, 1, how, gone, list);
+  give_grains(&l.trail, g, 1, how, gone, list);
 }
 
 // Whether it lies on a page that was given back, so that it is free.
