@@ -503,8 +503,6 @@ HELPED_ORDER = ("survives, and so it does when all from `take` on that survive a
 HELPED_NEEDED = "survives alone: other steps of the same call cover it. Weakened together with all after it that survive, it dies"
 HALVES = "survives: the model checker reads both halves of a word from one history, see double_word_model.hpp"
 HANDED_ON = "survives: what it hands on is seen through the seq_cst words too, which all who use it have read or changed"
-MADE_ANEW = ("survives: an element is made anew in its cell, which the model checker takes for another variable than the one "
-             "that was taken there")
 LET_GO = ("survives: it orders the last uses of a node before it is freed, and freeing is for the model checker no access to the "
           "node's words")
 ERAS_ALONE = ("survives: who makes a pending operation done keeps it by its own slot or region until tail, or head, has moved. Only under "
@@ -677,8 +675,6 @@ SURVIVES = {
     (HELPED, "enter, order 3: seq_cst -> relaxed"): HALVES,
     (HELPED, "settle, order 2: seq_cst -> relaxed"): HALVES,
     (HELPED, "settle, order 3: seq_cst -> relaxed"): HALVES,
-    (RING_OF_TURNS, "insert, order 1: acquire -> relaxed"): MADE_ANEW,
-    (RING_OF_TURNS, "remove, order 2: release -> relaxed"): MADE_ANEW,
     ("polder/sync/lab_state.hpp", "try_claim, order 1: acquire -> relaxed"): FENCE_ACQUIRES,
     ("polder/sync/lab_state.hpp", "try_claim, order 2: acquire -> relaxed"): FENCE_ACQUIRES,
     ("polder/sync/lab_state.hpp", "come_in, order 2: release -> relaxed"):

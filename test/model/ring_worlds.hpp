@@ -39,12 +39,12 @@ struct counting {
   int put_[Threads] = {}, got_[Threads] = {};  // sums
 
   bool put(unsigned self, int n) {
-    const bool in = ring.put(element(n));
+    const bool in = ring.put(typename Ring::value_type(n));
     if (in) put_[self] += 1 << 4 * n;
     return in;
   }
   int get(unsigned self) {
-    const std::optional<element> e = ring.get();
+    const std::optional<typename Ring::value_type> e = ring.get();
     if (!e) return 0;
     const int n = e->number.get();
     POLDER_MODEL_CHECK(n > 0);

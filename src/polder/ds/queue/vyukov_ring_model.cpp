@@ -3,12 +3,11 @@
 
 #include "explore.hpp"
 #include "ring_worlds.hpp"
+#include "watched_room.hpp"
 
 namespace {
 
-using polder::model::element;
-
-using ring = polder::ds::vyukov_ring<element, void, polder::model::apart>;
+using ring = polder::ds::vyukov_ring<polder::model::lodger, void, polder::model::watched_room>;
 
 struct two_cells : ring {
   two_cells() : ring(2) {}
