@@ -70,6 +70,7 @@ SUBJECTS = {
     "polder/ds/parts/helped_queue.hpp": ["polder/ds/parts/helped_queue_model.cpp"],
     "polder/ds/queue/mpsc_list.hpp": ["polder/ds/queue/mpsc_list_model.cpp"],
     "polder/ds/queue/vyukov_ring.hpp": ["polder/ds/queue/vyukov_ring_model.cpp"],
+    "polder/ds/queue/spsc_ring.hpp": ["polder/ds/queue/spsc_ring_model.cpp"],
     "polder/ds/queue/crq.hpp": ["polder/ds/queue/crq_model.cpp"],
     "polder/ds/queue/segment_list.hpp": ["polder/ds/queue/segment_list_model.cpp"],
     "polder/ds/stack/segment_stack.hpp": ["polder/ds/stack/segment_stack_model.cpp"],
@@ -303,6 +304,15 @@ BREAKS += [
     (RING_OF_TURNS, "two putters take one cell", "if (!tail_.cas(at, at + 1, order::relaxed, order::relaxed)) continue;", "tail_.store(at + 1, order::relaxed);"),
     (RING_OF_TURNS, "two getters take one cell", "if (!head_.cas(at, at + 1, order::relaxed, order::relaxed)) continue;", "head_.store(at + 1, order::relaxed);"),
     (RING_OF_TURNS, "filled before the element is there", "        c.element.put(std::move(e));\n        c.turn.store(at + 1, order::release);  // sync: ring-filled\n", "        c.turn.store(at + 1, order::release);\n        c.element.put(std::move(e));\n"),
+]
+
+RING_OF_TWO = "polder/ds/queue/spsc_ring.hpp"
+BREAKS += [
+    (RING_OF_TWO, "puts without a look at head", "if (room(tail, 1) == 0) return false;", ""),
+    (RING_OF_TWO, "put before the element is there", "    cells_[tail & mask_].put(std::move(e));\n    put_.mine.store(tail + 1, order::release);  // sync: spsc-put\n", "    put_.mine.store(tail + 1, order::release);\n    cells_[tail & mask_].put(std::move(e));\n"),
+    (RING_OF_TWO, "free before the element is taken", "    std::optional<kept> e(cells_[head & mask_].take());\n    get_.mine.store(head + 1, order::release);  // sync: spsc-get\n    return e;", "    get_.mine.store(head + 1, order::release);\n    return std::optional<kept>(cells_[head & mask_].take());"),
+    (RING_OF_TWO, "room for one more", "return put_.seen + cells_.size() - tail;", "return put_.seen + cells_.size() + 1 - tail;"),
+    (RING_OF_TWO, "many of which one is shown", "of.mine.store(from + done, order::release);", "of.mine.store(from + (done != 0), order::release);"),
 ]
 
 INDICES = "polder/ds/parts/index_ring.hpp"
