@@ -72,6 +72,7 @@ SUBJECTS = {
     "polder/ds/queue/vyukov_ring.hpp": ["polder/ds/queue/vyukov_ring_model.cpp"],
     "polder/ds/queue/spsc_ring.hpp": ["polder/ds/queue/spsc_ring_model.cpp"],
     "polder/ds/queue/crq.hpp": ["polder/ds/queue/crq_model.cpp"],
+    "polder/ds/queue/lcrq.hpp": ["polder/ds/queue/lcrq_model.cpp"],
     "polder/ds/queue/segment_list.hpp": ["polder/ds/queue/segment_list_model.cpp"],
     "polder/ds/stack/segment_stack.hpp": ["polder/ds/stack/segment_stack_model.cpp"],
     "polder/ds/parts/k_segment.hpp": ["polder/ds/stack/segment_stack_model.cpp", "polder/ds/queue/segment_list_model.cpp"],
@@ -402,6 +403,15 @@ BREAKS += [
     (RING_OF_CELLS, "takes what another's ticket is for", "} else if (now.index() == h) {", "} else if (true) {"),
     (RING_OF_CELLS, "open again", "if ((t & closed) != 0) return false;", ""),
     (RING_OF_CELLS, "empty before head is there", "return (tail_.load(order::relaxed) & ~closed) <= h;", "return (tail_.load(order::relaxed) & ~closed) <= h + 1;"),
+]
+
+LIST_OF_RINGS = "polder/ds/queue/lcrq.hpp"
+BREAKS += [
+    (LIST_OF_RINGS, "no second look at a ring that was empty", "      if (std::optional<kept> e = first->tickets.take()) return e;\n      // Head", "      // Head"),
+    (LIST_OF_RINGS, "head passes tail", "if (tail_.load(order::relaxed) == first) swing(first, next);", ""),
+    (LIST_OF_RINGS, "retires the ring that it moved to", "g.retire(first);", "g.retire(next);"),
+    (LIST_OF_RINGS, "links by a store", "last->next.cas(next, made, order::release, order::acquire)", "(last->next.store(made, order::release), true)"),
+    (LIST_OF_RINGS, "head moves by a store", "if (head_.cas(first, next, order::acq_rel, order::relaxed)) g.retire(first);", "head_.store(next, order::release);\n      g.retire(first);"),
 ]
 
 COMBINING, SLOT = "polder/ds/parts/combining.hpp", "polder/ds/parts/meeting_slot.hpp"

@@ -163,7 +163,7 @@ struct reclaimer {
       const unsigned i = domain_.used_.fetch_add(1, order::relaxed);
       POLDER_MODEL_CHECK(i < Nodes);
       void* const at = std::aligned_alloc(alignof(T), sizeof(T));
-      T* const made = new (at) T(std::forward<Arguments>(arguments)...);
+      T* const made = ::new (at) T(std::forward<Arguments>(arguments)...);
       const auto destroy = [](void* p) {
         static_cast<T*>(p)->~T();
         std::memset(p, 0xdd, sizeof(T));  // so that who touches what T's end left alone is told too
