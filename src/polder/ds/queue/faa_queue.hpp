@@ -89,7 +89,8 @@ class faa_queue : public collection<faa_queue<T, R, Memory>, T, in_node<T>>,
     segment() noexcept = default;
     explicit segment(kept&& e) noexcept : puts(1), line(std::move(e)) {}
     // puts, gets — how many cells putters and getters claimed, or tried to: those past the last are nobody's.
-    //   order  faa-claim: who reads gets sees as many puts as the getter it is from; see Empty above
+    //   order  faa-claim: who reads gets sees as many puts as the getters it is from, in this segment and behind it; see Empty
+    //            above
     //   ABA    they only grow
     atomic<std::uint64_t> puts;
     apart between_puts_and_gets;
@@ -133,10 +134,9 @@ class faa_queue : public collection<faa_queue<T, R, Memory>, T, in_node<T>>,
         // A cell that is filled answers without the word that putters write.
         if (!first->line.is_filled(gets) && first->puts.load(order::relaxed) <= gets) return std::nullopt;
         const std::uint64_t at = first->gets.fetch_add(1, order::release);  // sync: faa-claim
-        if (at < cells) [[likely]] {
-          if (first->line.wait(at, looks, fences_)) return std::optional<kept>(first->line.take(at));
-          continue;
-        }
+        if (at < cells && first->line.wait(at, looks, fences_)) [[likely]]
+          return std::optional<kept>(first->line.take(at));
+        continue;  // who leaves the segment has read gets, which acquires: a claim does not
       }
       segment* const next = first->next.load(order::acquire);  // sync: faa-link
       if (next == nullptr) return std::nullopt;
