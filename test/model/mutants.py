@@ -72,6 +72,7 @@ SUBJECTS = {
     "polder/ds/queue/vyukov_ring.hpp": ["polder/ds/queue/vyukov_ring_model.cpp"],
     "polder/ds/queue/spsc_ring.hpp": ["polder/ds/queue/spsc_ring_model.cpp"],
     "polder/ds/queue/crq.hpp": ["polder/ds/queue/crq_model.cpp"],
+    "polder/ds/queue/faa_queue.hpp": ["polder/ds/queue/faa_queue_model.cpp"],
     "polder/ds/queue/lcrq.hpp": ["polder/ds/queue/lcrq_model.cpp"],
     "polder/ds/queue/segment_list.hpp": ["polder/ds/queue/segment_list_model.cpp"],
     "polder/ds/stack/segment_stack.hpp": ["polder/ds/stack/segment_stack_model.cpp"],
@@ -403,6 +404,18 @@ BREAKS += [
     (RING_OF_CELLS, "takes what another's ticket is for", "} else if (now.index() == h) {", "} else if (true) {"),
     (RING_OF_CELLS, "open again", "if ((t & closed) != 0) return false;", ""),
     (RING_OF_CELLS, "empty before head is there", "return (tail_.load(order::relaxed) & ~closed) <= h;", "return (tail_.load(order::relaxed) & ~closed) <= h + 1;"),
+]
+
+LIST_OF_CELLS = "polder/ds/queue/faa_queue.hpp"
+BREAKS += [
+    (LIST_OF_CELLS, "empty whatever was put", "!first->line.is_filled(gets) && first->puts.load(order::relaxed) <= gets", "!first->line.is_filled(gets)"),
+    (LIST_OF_CELLS, "leaves by a claim, which acquires nothing", "        continue;  // who leaves", "        if (at < cells) continue;  // who leaves"),
+    (LIST_OF_CELLS, "does not take back what it could not link", "        made->line.take_to(0, e);\n", ""),
+    (LIST_OF_CELLS, "a spoiled cell is taken for put", "if (last->line.fill(at, e, fences_)) return true;", "static_cast<void>(last->line.fill(at, e, fences_));\n        return true;"),
+    (LIST_OF_CELLS, "head passes tail", "if (tail_.load(order::relaxed) == first) swing(first, next);", ""),
+    (LIST_OF_CELLS, "retires the segment that it moved to", "g.retire(first);", "g.retire(next);"),
+    (LIST_OF_CELLS, "links by a store", "last->next.cas(next, made, order::release, order::acquire)", "(last->next.store(made, order::release), true)"),
+    (LIST_OF_CELLS, "head moves by a store", "if (head_.cas(first, next, order::acq_rel, order::relaxed)) g.retire(first);", "head_.store(next, order::release);\n      g.retire(first);"),
 ]
 
 LIST_OF_RINGS = "polder/ds/queue/lcrq.hpp"

@@ -30,15 +30,22 @@
 #include <polder/ds/collection_info.hpp>
 #include <polder/ds/parts/claimed_cells.hpp>
 #include <polder/ds/parts/collection.hpp>
+#include <polder/ds/parts/fences.hpp>
 #include <polder/ds/parts/memory.hpp>
-#include <polder/smr/fences.hpp>
 #include <polder/sync/atomic.hpp>
 
 namespace polder::ds {
 
-template <class T, class R, class Memory = heap_memory>
-class faa_queue : public collection<faa_queue<T, R, Memory>, T, in_node<T>>,
-                  public queue_names<faa_queue<T, R, Memory>, T> {
+struct faa_sizes {
+  // Of a segment; some 9 KiB for elements of a word.
+  template <class Kept>
+  static constexpr std::size_t cells = sizeof(Kept) <= 64 ? 1022 : 64;
+  static constexpr unsigned looks = 64;  // of a getter, before it spoils a cell
+};
+
+template <class T, class R, class Memory = heap_memory, class Sizes = faa_sizes>
+class faa_queue : public collection<faa_queue<T, R, Memory, Sizes>, T, in_node<T>>,
+                  public queue_names<faa_queue<T, R, Memory, Sizes>, T> {
  public:
   static constexpr collection_info info = {
       .name = "faa-queue",
@@ -72,12 +79,9 @@ class faa_queue : public collection<faa_queue<T, R, Memory>, T, in_node<T>>,
  private:
   friend collection<faa_queue, T, in_node<T>>;
 
-  static constexpr unsigned looks = 64;  // of a getter, before it spoils a cell
-
-  using line_of_cells = claimed_cells<kept, sizeof(kept) <= 64 ? 1022 : 64>;
+  using line_of_cells = claimed_cells<kept, Sizes::template cells<kept>>;
 
  public:
-  // Cells of a segment: some 9 KiB for elements of a word.
   static constexpr std::size_t cells = line_of_cells::size;
 
  private:
@@ -134,7 +138,7 @@ class faa_queue : public collection<faa_queue<T, R, Memory>, T, in_node<T>>,
         // A cell that is filled answers without the word that putters write.
         if (!first->line.is_filled(gets) && first->puts.load(order::relaxed) <= gets) return std::nullopt;
         const std::uint64_t at = first->gets.fetch_add(1, order::release);  // sync: faa-claim
-        if (at < cells && first->line.wait(at, looks, fences_)) [[likely]]
+        if (at < cells && first->line.wait(at, Sizes::looks, fences_)) [[likely]]
           return std::optional<kept>(first->line.take(at));
         continue;  // who leaves the segment has read gets, which acquires: a claim does not
       }
@@ -154,7 +158,7 @@ class faa_queue : public collection<faa_queue<T, R, Memory>, T, in_node<T>>,
   }
 
   typename R::domain& domain_;
-  const smr::fences fences_;
+  const fences fences_;
   // head_ — the segment that getters are at. Written by who finds all its cells claimed and one behind.
   //   order  faa-leave: who sees a segment as head sees that tail has passed the one before
   //   ABA    a guard keeps the segment that was read from being used again
