@@ -74,6 +74,7 @@ SUBJECTS = {
     "polder/ds/queue/crq.hpp": ["polder/ds/queue/crq_model.cpp"],
     "polder/ds/queue/faa_queue.hpp": ["polder/ds/queue/faa_queue_model.cpp"],
     "polder/ds/queue/lcrq.hpp": ["polder/ds/queue/lcrq_model.cpp"],
+    "polder/ds/queue/rts_queue.hpp": ["polder/ds/queue/rts_queue_model.cpp"],
     "polder/ds/queue/segment_list.hpp": ["polder/ds/queue/segment_list_model.cpp"],
     "polder/ds/stack/segment_stack.hpp": ["polder/ds/stack/segment_stack_model.cpp"],
     "polder/ds/parts/k_segment.hpp": ["polder/ds/stack/segment_stack_model.cpp", "polder/ds/queue/segment_list_model.cpp"],
@@ -425,6 +426,16 @@ BREAKS += [
     (LIST_OF_RINGS, "retires the ring that it moved to", "g.retire(first);", "g.retire(next);"),
     (LIST_OF_RINGS, "links by a store", "last->next.cas(next, made, order::release, order::acquire)", "(last->next.store(made, order::release), true)"),
     (LIST_OF_RINGS, "head moves by a store", "if (head_.cas(first, next, order::acq_rel, order::relaxed)) g.retire(first);", "head_.store(next, order::release);\n      g.retire(first);"),
+]
+
+TICKETS = "polder/ds/queue/rts_queue.hpp"
+BREAKS += [
+    (TICKETS, "a ticket that there is no stamp for", "if (ticket == stamps_.load(order::acquire)) return std::nullopt;", ""),
+    (TICKETS, "two have the same ticket", "!tickets_.cas(ticket, ticket + 1, order::release, order::acquire)", "(tickets_.store(ticket + 1, order::release), false)"),
+    (TICKETS, "stamped before it is linked", "    node* const n = buffers_.mine().put(g, e);             // stays readable: it is the last of its buffer\n    n->stamp.set({stamps_.fetch_add(1, order::release)});", "    const point drawn{stamps_.fetch_add(1, order::release)};\n    buffers_.mine().put(g, e)->stamp.set(drawn);"),
+    (TICKETS, "takes the latest", "!earlier(*stamp, *earliest)", "earlier(*stamp, *earliest)"),
+    (TICKETS, "whatever it sees is early enough", "return stamp && stamp->at <= ticket;", "return true;"),
+    (TICKETS, "retires the node that it took", "g.retire(best.before);", "g.retire(best.first);"),
 ]
 
 COMBINING, SLOT = "polder/ds/parts/combining.hpp", "polder/ds/parts/meeting_slot.hpp"

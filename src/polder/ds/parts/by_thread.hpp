@@ -13,7 +13,7 @@
 #include <cstdint>
 
 #include <polder/base/config.hpp>
-#include <polder/smr/thread_slot.hpp>
+#include <polder/ds/parts/thread_slot.hpp>
 #include <polder/sync/atomic.hpp>
 
 namespace polder::ds {
@@ -32,7 +32,7 @@ class by_thread {
 
   // The calling thread's, which has a guard open: its number stays its own meanwhile. Throws std::bad_alloc.
   Cell& mine() {
-    const std::uint32_t number = smr::thread_slot::mine();
+    const std::uint32_t number = thread_slot::mine();
     const unsigned row = unsigned(std::bit_width(number)) - 1;
     padded* cells = rows_[row].load(order::acquire);  // sync: cells-made
     if (cells == nullptr) [[unlikely]]
@@ -47,7 +47,7 @@ class by_thread {
   template <class F>
   void each(F&& f) {
     const std::uint32_t most = most_.load(order::acquire);  // sync: cells-seen
-    const std::uint32_t from = std::clamp(smr::thread_slot::mine(), std::uint32_t{1}, most + 1);
+    const std::uint32_t from = std::clamp(thread_slot::mine(), std::uint32_t{1}, most + 1);
     if (!between(from, most, f)) between(1, from - 1, f);
   }
   template <class F>
@@ -57,7 +57,7 @@ class by_thread {
 
  private:
   static constexpr unsigned rows = 16;
-  static_assert(smr::thread_slot::most < std::uint32_t{1} << rows);
+  static_assert(thread_slot::most < std::uint32_t{1} << rows);
 
   struct padded {
     Cell inside;

@@ -7,7 +7,7 @@
 #include <cstddef>
 
 #include <polder/base/config.hpp>
-#include <polder/smr/thread_slot.hpp>
+#include <polder/ds/parts/thread_slot.hpp>
 #include <polder/sync/atomic.hpp>
 
 namespace polder::ds {
@@ -15,7 +15,7 @@ namespace polder::ds {
 template <class Thing, class Memory>
 class numbered {
  public:
-  using number = smr::thread_slot::number;
+  using number = thread_slot::number;
 
   numbered() = default;
   numbered(const numbered&) = delete;
@@ -49,7 +49,7 @@ class numbered {
   POLDER_NOINLINE static page* make() { return new page; }
 
   // pages_ — null until a thread of such a number comes. Order: numbered-page: the page is seen empty or later.
-  std::array<atomic<page*>, (smr::thread_slot::most + 1) / a_page> pages_;
+  std::array<atomic<page*>, (thread_slot::most + 1) / a_page> pages_;
 };
 
 }  // namespace polder::ds

@@ -1,22 +1,22 @@
 #pragma once
 // own_number — the calling thread's number while an operation lasts, for a structure that opens no guard.
-#include <polder/smr/thread_slot.hpp>
+#include <polder/ds/parts/thread_slot.hpp>
 
 namespace polder::ds {
 
 class own_number {
  public:
-  own_number() noexcept : number_(smr::thread_slot::mine()) {}
+  own_number() noexcept : number_(thread_slot::mine()) {}
   own_number(const own_number&) = delete;
   own_number& operator=(const own_number&) = delete;
   ~own_number() {
-    if (smr::thread_slot::fleeting()) [[unlikely]]
-      smr::thread_slot::give_back();
+    if (thread_slot::fleeting()) [[unlikely]]
+      thread_slot::give_back();
   }
-  operator smr::thread_slot::number() const noexcept { return number_; }
+  operator thread_slot::number() const noexcept { return number_; }
 
  private:
-  const smr::thread_slot::number number_;
+  const thread_slot::number number_;
 };
 
 }  // namespace polder::ds

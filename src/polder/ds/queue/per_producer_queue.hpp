@@ -38,7 +38,7 @@
 #include <polder/ds/parts/memory.hpp>
 #include <polder/ds/parts/numbered.hpp>
 #include <polder/ds/parts/own_number.hpp>
-#include <polder/smr/thread_slot.hpp>
+#include <polder/ds/parts/thread_slot.hpp>
 #include <polder/sync/atomic.hpp>
 
 namespace polder::ds {
@@ -104,7 +104,7 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
   // Throws std::bad_alloc.
   putter mine_to_put() {
     lane& l = mine();
-    POLDER_CHECK(1, !smr::thread_slot::fleeting());
+    POLDER_CHECK(1, !thread_slot::fleeting());
     return putter(*this, l);
   }
 
@@ -246,7 +246,7 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
 
   // The calling thread's.
   visitor& me() {
-    atomic<visitor*>& place = table_.at(smr::thread_slot::mine());
+    atomic<visitor*>& place = table_.at(thread_slot::mine());
     visitor* v = place.load(order::relaxed);  // it is the thread's own word
     if (v == nullptr) [[unlikely]]
       place.store(v = new visitor, order::relaxed);
@@ -265,7 +265,7 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
   template <class F>
   auto with_mine(F&& f) {
     const own_number number;
-    if (smr::thread_slot::fleeting()) [[unlikely]] {
+    if (thread_slot::fleeting()) [[unlikely]] {
       guard g(domain_);
       return f(mine());
     }
@@ -339,7 +339,7 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
 
   // To the next lane; from none, to one that others may not have come to.
   static void move_on(visitor& v, lane* lanes) noexcept {
-    unsigned steps = v.at == nullptr ? smr::thread_slot::mine() / 2 % 16 : 1;
+    unsigned steps = v.at == nullptr ? thread_slot::mine() / 2 % 16 : 1;
     for (v.at = v.at == nullptr ? lanes : v.at; steps != 0; --steps)
       v.at = v.at->next != nullptr ? v.at->next : lanes;
     v.stays = stay;
