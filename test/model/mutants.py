@@ -75,6 +75,7 @@ SUBJECTS = {
     "polder/ds/queue/faa_queue.hpp": ["polder/ds/queue/faa_queue_model.cpp"],
     "polder/ds/queue/lcrq.hpp": ["polder/ds/queue/lcrq_model.cpp"],
     "polder/ds/queue/rts_queue.hpp": ["polder/ds/queue/rts_queue_model.cpp"],
+    "polder/ds/queue/random_dequeue_queue.hpp": ["polder/ds/queue/random_dequeue_queue_model.cpp"],
     "polder/ds/queue/segment_list.hpp": ["polder/ds/queue/segment_list_model.cpp"],
     "polder/ds/stack/segment_stack.hpp": ["polder/ds/stack/segment_stack_model.cpp"],
     "polder/ds/parts/k_segment.hpp": ["polder/ds/stack/segment_stack_model.cpp", "polder/ds/queue/segment_list_model.cpp"],
@@ -438,6 +439,20 @@ BREAKS += [
     (TICKETS, "retires the node that it took", "g.retire(best.before);", "g.retire(best.first);"),
 ]
 
+PICKS = "polder/ds/queue/random_dequeue_queue.hpp"
+BREAKS += [
+    (PICKS, "taken twice", "if (!f.at->taken.cas(was, true, order::acq_rel, order::relaxed)) continue;", "f.at->taken.store(!was, order::release);"),
+    (PICKS, "goes on from what head has left", "      if (head_.load(order::acquire) != first) return {nullptr, true};  // sync: queue-leave\n", ""),
+    (PICKS, "does not keep its pick", "        g.hold(at_pick, n);\n", ""),
+    (PICKS, "empty behind what it passed", "if (n == nullptr) return {seen, false};", "if (n == nullptr) return {nullptr, false};"),
+    (PICKS, "takes one too far", "if (far != 0) --far;", "if (far != 0 && seen == nullptr) --far;"),
+    (PICKS, "head passes what is not taken", "if (next == nullptr || !next->taken.load(order::acquire)) return;", "if (next == nullptr) return;"),
+    (PICKS, "head passes tail", "if (tail_.load(order::relaxed) == first) swing(first, next);", ""),
+    (PICKS, "head moves by a store", "if (!head_.cas(expected, next, order::acq_rel, order::relaxed)) return;", "static_cast<void>(expected), head_.store(next, order::release);"),
+    (PICKS, "does not keep the new head", "      g.hold(at_head, next);\n", ""),
+    (PICKS, "the new sentinel is retired", "g.retire(first);", "g.retire(next);"),
+]
+
 COMBINING, SLOT = "polder/ds/parts/combining.hpp", "polder/ds/parts/meeting_slot.hpp"
 BREAKS += [
     (COMBINING, "listed over and over", "if (!mine.listed.load(order::acquire)) enlist(mine);", "enlist(mine);"),
@@ -586,6 +601,8 @@ SURVIVES = {
     (LANE, "linked from the old end first"): HELD,
     ("polder/ds/parts/ts_queue_buffer.hpp", "oldest, order 1: acquire -> relaxed"): AFTER_ACQUIRING,
     (BLOCKS, "remove, order 4: acquire -> relaxed"): AFTER_ACQUIRING,
+    (PICKS, "pick, order 1: acquire -> relaxed"): AFTER_ACQUIRING,
+    (PICKS, "pass_taken, order 1: acquire -> relaxed"): AFTER_ACQUIRING,
     (LANE, "unlink, order 1: acquire -> relaxed"):
         "survives: what is made of the node is stored anew then, and the model checker takes stores as they are executed",
     (LIST, ", order 3: acq_rel -> relaxed"):

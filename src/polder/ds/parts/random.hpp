@@ -4,6 +4,11 @@
 //   progress   wait-free
 //
 // Each thread begins somewhere else. random::seed() lets the calling thread repeat what it did.
+//
+// In the world of the model checker: random_model.hpp.
+#if defined(POLDER_MODEL)
+#include <polder/ds/parts/random_model.hpp>
+#else
 #include <cstdint>
 
 #include <polder/sync/atomic.hpp>
@@ -44,3 +49,5 @@ class random {
 };
 
 }  // namespace polder::ds
+
+#endif
