@@ -155,8 +155,10 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
     // next — the segment behind, or null. Written once, by the lane's owner. Order: lane-link: it is seen whole.
     atomic<segment*> next;
     apart of_the_owner;
-    // claimed — how many cells getters claimed. Written by CAS, read by getters. Relaxed: what is in a cell was there before
-    //   it could be claimed.  ABA: it only grows
+    // claimed — how many cells getters claimed. Written by CAS, read by getters.
+    //   order  lane-claim: who sees a cell claimed sees what its getter had put: of a thread that leaves an element behind and
+    //            takes another, nobody sees the second alone and says empty
+    //   ABA    it only grows
     atomic<std::uint64_t> claimed;
     // seen — how many of the cells are filled, as a getter last saw; may lag. Order: lane-fill, handed on.
     atomic<std::uint64_t> seen;
@@ -349,7 +351,7 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
   cell* claim(guard& g, lane& l, std::size_t& n, round& r) {
     for (;;) {
       segment* s = g.protect(0, l.first);
-      std::uint64_t at = s->claimed.load(order::relaxed);
+      std::uint64_t at = s->claimed.load(order::acquire);  // sync: lane-claim
       if (at != cells) [[likely]] {
         std::uint64_t seen = s->seen.load(order::acquire);  // sync: lane-fill
         if (at >= seen) {
@@ -362,7 +364,7 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
           s->seen.store(seen, order::release);  // sync: lane-fill
         }
         const std::uint64_t some = std::min<std::uint64_t>(n, seen - at);
-        if (!s->claimed.cas(at, at + some, order::relaxed, order::relaxed)) {
+        if (!s->claimed.cas(at, at + some, order::release, order::relaxed)) {  // sync: lane-claim
           r.empty = false;
           return nullptr;
         }
