@@ -76,6 +76,7 @@ SUBJECTS = {
     "polder/ds/queue/lcrq.hpp": ["polder/ds/queue/lcrq_model.cpp"],
     "polder/ds/queue/rts_queue.hpp": ["polder/ds/queue/rts_queue_model.cpp"],
     "polder/ds/queue/random_dequeue_queue.hpp": ["polder/ds/queue/random_dequeue_queue_model.cpp"],
+    "polder/ds/queue/per_producer_queue.hpp": ["polder/ds/queue/per_producer_queue_model.cpp"],
     "polder/ds/queue/segment_list.hpp": ["polder/ds/queue/segment_list_model.cpp"],
     "polder/ds/stack/segment_stack.hpp": ["polder/ds/stack/segment_stack_model.cpp"],
     "polder/ds/parts/k_segment.hpp": ["polder/ds/stack/segment_stack_model.cpp", "polder/ds/queue/segment_list_model.cpp"],
@@ -453,6 +454,16 @@ BREAKS += [
     (PICKS, "the new sentinel is retired", "g.retire(first);", "g.retire(next);"),
 ]
 
+LANES = "polder/ds/queue/per_producer_queue.hpp"
+BREAKS += [
+    (LANES, "filled before the element is there", "    l.last->line[used].put(std::move(e));\n    l.filled.store(filled + 1, order::release);  // sync: lane-fill\n", "    l.filled.store(filled + 1, order::release);\n    l.last->line[used].put(std::move(e));\n"),
+    (LANES, "claimed by a store", "!s->claimed.cas(at, at + some, order::release, order::relaxed)", "(s->claimed.store(at + some, order::relaxed), false)"),
+    (LANES, "goes on to where nothing is filled", "<= s->before + cells) {  // sync: lane-fill", "< s->before + cells) {"),
+    (LANES, "the lane moves on by a store", "if (l.first.cas(s, next, order::release, order::relaxed)) g.retire(s);", "l.first.store(next, order::release);\n      g.retire(s);"),
+    (LANES, "retires the segment that it moved to", "g.retire(s);", "g.retire(next);"),
+    (LANES, "listed by a store", "while (!lanes_.cas(l->next, l, order::release, order::relaxed)) {", "for (lanes_.store(l, order::release); false;) {"),
+]
+
 COMBINING, SLOT = "polder/ds/parts/combining.hpp", "polder/ds/parts/meeting_slot.hpp"
 BREAKS += [
     (COMBINING, "listed over and over", "if (!mine.listed.load(order::acquire)) enlist(mine);", "enlist(mine);"),
@@ -601,6 +612,11 @@ SURVIVES = {
     (LANE, "linked from the old end first"): HELD,
     ("polder/ds/parts/ts_queue_buffer.hpp", "oldest, order 1: acquire -> relaxed"): AFTER_ACQUIRING,
     (BLOCKS, "remove, order 4: acquire -> relaxed"): AFTER_ACQUIRING,
+    (LANES, "with_mine, order 2: release -> relaxed"):
+        "survives, and may: who goes on has seen an element behind the link; the order is for the child of a fork, which may find the link alone",
+    (LANES, "with_mine, order 4: acquire -> relaxed"): AFTER_ACQUIRING,
+    (LANES, "with_mine, order 11: acquire -> relaxed"):
+        "survives, and may: who goes on has seen an element behind the link, which was put after it; the order is there for the reader",
     (PICKS, "pick, order 1: acquire -> relaxed"): AFTER_ACQUIRING,
     (PICKS, "pass_taken, order 1: acquire -> relaxed"): AFTER_ACQUIRING,
     (LANE, "unlink, order 1: acquire -> relaxed"):

@@ -43,9 +43,15 @@
 
 namespace polder::ds {
 
-template <class T, class R, class Memory = heap_memory>
-class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T, in_node<T>>,
-                           public queue_names<per_producer_queue<T, R, Memory>, T> {
+struct lane_sizes {
+  // Of a segment.
+  template <class Kept>
+  static constexpr std::size_t cells = sizeof(Kept) <= 64 ? 512 : 32;
+};
+
+template <class T, class R, class Memory = heap_memory, class Sizes = lane_sizes>
+class per_producer_queue : public collection<per_producer_queue<T, R, Memory, Sizes>, T, in_node<T>>,
+                           public queue_names<per_producer_queue<T, R, Memory, Sizes>, T> {
   struct lane;
 
  public:
@@ -133,7 +139,7 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory>, T
  private:
   friend collection<per_producer_queue, T, in_node<T>>;
 
-  static constexpr std::size_t cells = sizeof(kept) <= 64 ? 512 : 32;
+  static constexpr std::size_t cells = Sizes::template cells<kept>;
 
   // Memory need not be able to align more than malloc does.
   struct apart {
