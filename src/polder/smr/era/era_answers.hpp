@@ -15,9 +15,10 @@ namespace polder::smr {
 class era_answers {
  public:
   struct cell : era_request::answer {
-    const void* helper;
-    unsigned number;
-    cell* next;
+    // Written before the cell is linked.
+    plain<const void*> helper;
+    plain<unsigned> number;
+    plain<cell*> next;
   };
 
   era_answers() = default;
@@ -25,7 +26,7 @@ class era_answers {
   era_answers& operator=(const era_answers&) = delete;
   ~era_answers() {
     for (cell* c = first_.load(order::relaxed); c != nullptr;) {
-      cell* const next = c->next;
+      cell* const next = c->next.get();
       delete c;
       c = next;
     }
@@ -33,28 +34,29 @@ class era_answers {
 
   // The helper's own, which calls; null: there is no memory for it, or no number.
   cell* of(const void* helper) noexcept {
-    cell* const first = first_.load(order::acquire);  // sync: cell-made
-    for (cell* c = first; c != nullptr; c = c->next) {
-      if (c->helper == helper) return c;
+    cell* before = first_.load(order::acquire);  // sync: cell-made
+    for (cell* c = before; c != nullptr; c = c->next.get()) {
+      if (c->helper.get() == helper) return c;
     }
     cell* const made = new (std::nothrow) cell;
     if (made == nullptr) return nullptr;
-    made->helper = helper;
-    made->next = first;
+    made->helper.set(helper);
     do {
-      made->number = made->next == nullptr ? 0 : made->next->number + 1;
-      if (made->number >= era_request::cells) {
+      const unsigned number = before == nullptr ? 0 : before->number.get() + 1;
+      if (number >= era_request::cells) {
         delete made;
         return nullptr;
       }
-    } while (!first_.cas(made->next, made, order::acq_rel, order::acquire));  // sync: cell-made
+      made->number.set(number);
+      made->next.set(before);
+    } while (!first_.cas(before, made, order::acq_rel, order::acquire));  // sync: cell-made
     return made;
   }
 
   // One that somebody answered from.
   const era_request::answer& at(unsigned number) const noexcept {
     const cell* c = first_.load(order::acquire);  // sync: cell-made
-    while (c->number != number) c = c->next;
+    while (c->number.get() != number) c = c->next.get();
     return *c;
   }
 

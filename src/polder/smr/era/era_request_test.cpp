@@ -41,7 +41,7 @@ struct fixture : testing::Test {
   }
   void help() {
     era_answers::cell* const cell = asker.seat.answers.of(&helper);
-    asker.seat.request.help(helper.seat.aid, *cell, cell->number, clock, both);
+    asker.seat.request.help(helper.seat.aid, *cell, cell->number.get(), clock, both);
   }
   std::vector<std::pair<era, era>> published() const {
     std::vector<std::pair<era, era>> all;
@@ -95,8 +95,8 @@ TEST_F(fixture, is_answered_though_the_clock_moves_in_every_read) {
   const era then = clock.now();
   EXPECT_EQ(ask(source, 3, 5), 7u + 2);
   EXPECT_EQ(published(), (spans{{then, then}}));
-  EXPECT_EQ(asker.seat.answers.of(&helper)->number, 0u);
-  EXPECT_EQ(asker.seat.answers.of(&asker)->number, 1u);
+  EXPECT_EQ(asker.seat.answers.of(&helper)->number.get(), 0u);
+  EXPECT_EQ(asker.seat.answers.of(&asker)->number.get(), 1u);
 }
 
 TEST_F(fixture, that_nobody_made_is_not_answered) {

@@ -131,7 +131,7 @@ class wait_free_era_core : public era_core<wait_free_era_core>, public enters_sl
       if (!m->seat.request.open()) continue;
       era_answers::cell* const cell = m->seat.answers.of(&mine);
       if (cell == nullptr) return false;
-      m->seat.request.help(mine.seat.aid, *cell, cell->number, clock, fences);
+      m->seat.request.help(mine.seat.aid, *cell, cell->number.get(), clock, fences);
     }
     return true;
   }

@@ -18,7 +18,7 @@ class lent_slots {
   lent_slots& operator=(const lent_slots&) = delete;
   ~lent_slots() {
     for (row* r = first_.load(order::relaxed); r != nullptr;) {
-      row* const next = r->next;
+      row* const next = r->next.get();
       delete r;
       r = next;
     }
@@ -27,7 +27,7 @@ class lent_slots {
   // Throws std::bad_alloc. `grown(n)`: there are n more slots.
   template <class Grown>
   hazard_slot& lend(Grown&& grown) {
-    for (row* r = first_.load(order::acquire); r != nullptr; r = r->next) {  // sync: row-made
+    for (row* r = first_.load(order::acquire); r != nullptr; r = r->next.get()) {  // sync: row-made
       for (lent& l : r->slots) {
         bool expected = false;
         if (!l.taken.load(order::relaxed) &&
@@ -37,9 +37,10 @@ class lent_slots {
     }
     row* const made = new row;
     made->slots[0].taken.store(true, order::relaxed);
-    made->next = first_.load(order::relaxed);
-    while (!first_.cas(made->next, made, order::release, order::relaxed)) {  // sync: row-made
-    }
+    row* before = first_.load(order::relaxed);
+    do {
+      made->next.set(before);
+    } while (!first_.cas(before, made, order::release, order::relaxed));  // sync: row-made
     grown(row::size);
     return made->slots[0];
   }
@@ -51,7 +52,7 @@ class lent_slots {
 
   template <class F>
   void each(F&& f) const {
-    for (const row* r = first_.load(order::acquire); r != nullptr; r = r->next) {  // sync: row-made
+    for (const row* r = first_.load(order::acquire); r != nullptr; r = r->next.get()) {  // sync: row-made
       for (const lent& l : r->slots) f(static_cast<const hazard_slot&>(l));
     }
   }
@@ -65,7 +66,7 @@ class lent_slots {
   struct alignas(false_sharing_range) row {
     static constexpr unsigned size = 8;
     lent slots[size];
-    row* next;
+    plain<row*> next;  // written before the row is linked
   };
 
   // first_: written by who makes a row, by CAS; read by who looks for a slot, or scans. row-made: the row is whole.
