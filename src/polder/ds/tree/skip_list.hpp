@@ -85,7 +85,7 @@ class skip_list : public counted_at_rest<skip_list<K, V, R>> {
     //               links or unlinks a successor, who marks it
     //   read by     every thread that passes
     //   order       skip-link: publishes the node that is linked; unlinking hands the successor on.
-    //               skip-mark: who finds the key gone comes after the removal
+    //               skip-mark, of the lowest: who finds the key gone comes after the removal
     //   ABA         no node is used again while a guard is open that has seen it
     alignas(8) link links[N];
   };
@@ -232,14 +232,15 @@ class skip_list : public counted_at_rest<skip_list<K, V, R>> {
     }
   }
 
-  // Lanes above the lowest, as long as the node is not marked there.
+  // Lanes above the lowest, as long as the node is not marked there. Its own links need no order until it is in the lane: who
+  // marks one looks at nothing behind it, and who passes one has come by the CAS that links the node, which is later.
   void link_others(guard& g, node& n, places& p) {
     for (unsigned lane = 1; lane != n.height; ++lane) {
       for (;;) {
-        word next = n.next(lane).load(order::acquire);  // sync: skip-link, skip-mark
+        word next = n.next(lane).load(order::relaxed);
         if (next.has(mark)) return;
         if (next != p.at[lane]) {
-          if (!n.next(lane).cas(next, p.at[lane], order::acq_rel, order::relaxed)) return;  // sync: skip-link
+          if (!n.next(lane).cas(next, p.at[lane], order::relaxed, order::relaxed)) return;
         }
         if (p.from[lane]->cas(p.at[lane], word(&n), order::acq_rel, order::relaxed)) break;  // sync: skip-link
         find(g, n.key, p);
@@ -256,10 +257,11 @@ class skip_list : public counted_at_rest<skip_list<K, V, R>> {
     if (!find(g, key, p)) return false;
     node* const n = p.at[0].pointer();
     taken(n->value);
+    // In these lanes a mark needs no order: a key is gone when its lowest link is marked, and that is later. Nothing behind
+    // the link is looked at, and who passes it acquires from who linked that: a CAS goes on with a release sequence.
     for (unsigned lane = n->height; lane-- != 1;) {
-      word next = n->next(lane).load(order::acquire);  // sync: skip-link, skip-mark
-      while (!next.has(mark) &&
-             !n->next(lane).cas(next, next.with(mark), order::acq_rel, order::acquire)) {  // sync: skip-mark
+      word next = n->next(lane).load(order::relaxed);
+      while (!next.has(mark) && !n->next(lane).cas(next, next.with(mark), order::relaxed, order::relaxed)) {
       }
     }
     word next = n->next(0).load(order::acquire);  // sync: skip-link, skip-mark
