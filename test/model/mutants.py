@@ -45,6 +45,7 @@ SUBJECTS = {
     "polder/ds/queue/ms_queue.hpp": ["polder/ds/queue/ms_queue_model.cpp", "polder/ds/parts/exact_scan_model.cpp"],
     "polder/ds/parts/elimination.hpp": ["polder/ds/parts/elimination_model.cpp"],
     "polder/ds/parts/treiber_top.hpp": ["polder/ds/stack/treiber_stack_model.cpp", "polder/ds/parts/exact_scan_model.cpp"],
+    "polder/ds/tree/skip_list.hpp": ["polder/ds/tree/skip_list_model.cpp"],
     "polder/ds/tree/marked_list.hpp": ["polder/ds/tree/marked_list_model.cpp"],
     "polder/ds/parts/exact_scan.hpp": ["polder/ds/parts/exact_scan_model.cpp"],
     "polder/ds/stack/counted_stack.hpp": ["polder/ds/parts/exact_scan_model.cpp"],
@@ -270,6 +271,21 @@ BREAKS += [
     (LIST, "passes a marked node", "if (!pass(p)) break;", ""),
     (LIST, "retires what another unlinked", "      return false;  // sync: list-link", "      {}"),
     (LIST, "who erased it leaves it linked", "find(g, first, key, p);  // which unlinks it", "// which unlinks it"),
+]
+
+LANES = "polder/ds/tree/skip_list.hpp"
+BREAKS += [
+    (LANES, "a removal does not mark", "cas(next, next.with(mark), order::acq_rel, order::acquire));", "cas(next, next, order::acq_rel, order::acquire));"),
+    (LANES, "a removal marks the lowest link alone", "for (unsigned lane = n->height; lane-- != 1;) {", "for (unsigned lane = 1; lane-- != 1;) {"),
+    (LANES, "who removes it retires it", "hands{2}", "hands{1}"),
+    (LANES, "retired before it is unlinked", "    find<true>(g, n->key, p);\n", "    static_cast<void>(p);\n"),
+    (LANES, "the last search does not pass the key", "find<true>(g, n->key, p)", "find(g, n->key, p)"),
+    (LANES, "links on though it is marked", "if (next.has(mark)) return;", ""),
+    (LANES, "a place behind a node that is removed", "if (at.has(mark)) goto again;", ""),
+    (LANES, "a look takes what is marked for there", "key < n->key || after.has(mark) ? nullptr : n", "key < n->key ? nullptr : n"),
+    (LANES, "a look goes down from what is marked", "if (!after.has(mark)) less = n;", "less = n;"),
+    (LANES, "linked by a store", "if (p.from[0]->cas(p.at[0], word(made), order::acq_rel, order::relaxed)) break;", "if (p.from[0]->store(word(made), order::release), true) break;"),
+    (LANES, "unlinked by a store", "if (!to->cas(at, rest, order::acq_rel, order::relaxed)) goto again;", "to->store(rest, order::release);"),
 ]
 
 QUEUE, TOP = "polder/ds/queue/ms_queue.hpp", "polder/ds/parts/treiber_top.hpp"
@@ -639,6 +655,10 @@ SURVIVES = {
         "survives: list-mark is for the caller, who finds the key gone; the list itself needs the link's edge alone",
     (LIST, ", order 5: acquire -> relaxed"): AT_REST,
     (LIST, ", order 6: acquire -> relaxed"): AT_REST,
+    (LANES, "skip_list, order 1: acquire -> relaxed"): AT_REST,
+    (LANES, "skip_list, order 2: acquire -> relaxed"): AT_REST,
+    (LANES, "for_each_quiescent, order 1: acquire -> relaxed"): AT_REST,
+    (LANES, "for_each_quiescent, order 2: acquire -> relaxed"): AT_REST,
     (LIST, ", order 7: acquire -> relaxed"): AT_REST,
     (LIST, ", order 8: acquire -> relaxed"): AT_REST,
     ("polder/mem/anchor.hpp", "take_all, order 2: acquire -> relaxed"):

@@ -39,8 +39,18 @@
 
 namespace polder::ds {
 
-template <class K, class V, class R>
-class skip_list : public counted_at_rest<skip_list<K, V, R>> {
+// How many lanes a node is in: one in four is a lane higher.
+struct one_in_four {
+  static constexpr unsigned lanes = 12;  // at most
+  static unsigned draw() noexcept {
+    static thread_local std::uint64_t state = reinterpret_cast<std::uintptr_t>(&state) | 1;
+    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+    return std::min(lanes, 1 + unsigned(std::countr_zero(state >> 32 | 1ull << 62)) / 2);
+  }
+};
+
+template <class K, class V, class R, class Heights = one_in_four>
+class skip_list : public counted_at_rest<skip_list<K, V, R, Heights>> {
  public:
   static constexpr map_info info = {.name = "skip-list",
                                     .title = "Lock-free skip list",
@@ -55,7 +65,7 @@ class skip_list : public counted_at_rest<skip_list<K, V, R>> {
   using value_type = V;
   using reclaimer_type = R;
 
-  static constexpr unsigned lanes = 12;
+  static constexpr unsigned lanes = Heights::lanes;
   static constexpr std::uintptr_t mark = 1;
   struct node;
   using word = marked_pointer<node, 1>;
@@ -283,13 +293,6 @@ class skip_list : public counted_at_rest<skip_list<K, V, R>> {
 
   // --- towers
 
-  // One in four is a lane higher.
-  static unsigned draw() noexcept {
-    static thread_local std::uint64_t state = reinterpret_cast<std::uintptr_t>(&state) | 1;
-    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-    return std::min(lanes, 1 + unsigned(std::countr_zero(state >> 32 | 1ull << 62)) / 2);
-  }
-
   // Calls f(address of the tower that n is).
   template <class F>
   static void with_tower(node* n, F&& f) {
@@ -299,7 +302,7 @@ class skip_list : public counted_at_rest<skip_list<K, V, R>> {
     else f(static_cast<tower<lanes>*>(n));
   }
   static node* make(guard& g, const K& key, const V& value) {
-    const unsigned height = draw();
+    const unsigned height = Heights::draw();
     if (height <= 1) return g.template make<tower<1>>(key, value, height);
     if (height <= 2) return g.template make<tower<2>>(key, value, height);
     if (height <= 4) return g.template make<tower<4>>(key, value, height);
