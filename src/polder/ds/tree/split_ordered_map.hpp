@@ -184,9 +184,9 @@ class split_ordered_map : public counted_at_rest<split_ordered_map<K, V, R, Hash
     return word;
   }
 
-  // Without memory for the next segment the map stays as it is.
+  // Without memory for the next segment the map stays as it is. Of the segments there are it looks into none.
   POLDER_NOINLINE void grow() {
-    unsigned bits = bits_.load(order::acquire);  // sync: table-grown
+    unsigned bits = bits_.load(order::relaxed);
     const unsigned s = bits - first_bits + 1;
     if (s == most_segments) return;
     if (segments_[s].load(order::relaxed) == nullptr) {
@@ -195,7 +195,7 @@ class split_ordered_map : public counted_at_rest<split_ordered_map<K, V, R, Hash
       cut* none = nullptr;
       if (!segments_[s].cas(none, made, order::release, order::relaxed)) delete[] made;  // sync: table-grown
     }
-    bits_.cas(bits, bits + 1, order::acq_rel, order::relaxed);  // sync: table-grown
+    bits_.cas(bits, bits + 1, order::release, order::relaxed);  // sync: table-grown
   }
 
   typename R::domain& domain_;
