@@ -46,6 +46,7 @@ SUBJECTS = {
     "polder/ds/parts/elimination.hpp": ["polder/ds/parts/elimination_model.cpp"],
     "polder/ds/parts/treiber_top.hpp": ["polder/ds/stack/treiber_stack_model.cpp", "polder/ds/parts/exact_scan_model.cpp"],
     "polder/ds/tree/skip_list.hpp": ["polder/ds/tree/skip_list_model.cpp"],
+    "polder/ds/tree/split_ordered_map.hpp": ["polder/ds/tree/split_ordered_map_model.cpp"],
     "polder/ds/tree/marked_list.hpp": ["polder/ds/tree/marked_list_model.cpp"],
     "polder/ds/parts/exact_scan.hpp": ["polder/ds/parts/exact_scan_model.cpp"],
     "polder/ds/stack/counted_stack.hpp": ["polder/ds/parts/exact_scan_model.cpp"],
@@ -286,6 +287,12 @@ BREAKS += [
     (LANES, "a look goes down from what is marked", "if (!after.has(mark)) less = n;", "less = n;"),
     (LANES, "linked by a store", "if (p.from[0]->cas(p.at[0], word(made), order::acq_rel, order::relaxed)) break;", "if (p.from[0]->store(word(made), order::release), true) break;"),
     (LANES, "unlinked by a store", "if (!to->cas(at, rest, order::acq_rel, order::relaxed)) goto again;", "to->store(rest, order::release);"),
+]
+
+BUCKETS = "polder/ds/tree/split_ordered_map.hpp"
+BREAKS += [
+    (BUCKETS, "a segment over another's", "if (!segments_[s].cas(none, made, order::release, order::relaxed)) delete[] made;", "static_cast<void>(none), segments_[s].store(made, order::release);"),
+    (BUCKETS, "grown before there is a segment", "    const unsigned s = bits - first_bits + 1;\n", "    const unsigned s = bits - first_bits + 1;\n    unsigned seen = bits;\n    bits_.cas(seen, bits + 1, order::acq_rel, order::relaxed);\n"),
 ]
 
 QUEUE, TOP = "polder/ds/queue/ms_queue.hpp", "polder/ds/parts/treiber_top.hpp"
