@@ -426,8 +426,10 @@ class ellen_bst : public counted_at_rest<ellen_bst<K, V, R>> {
   }
 
   void help_marked(guard& g, record* op) {
-    const unsigned side = op->p->child[0].load(order::acquire) == op->l ? 1 : 0;  // sync: bst-child
-    node* const other = op->p->child[side].load(order::acquire);                  // sync: bst-child
+    // p is marked, and who comes here has acquired that: its children stay as they are. Who took a flag from p before had seen
+    // what hung there then, and knew it, and released both with the flag; so these loads need no order.
+    const unsigned side = op->p->child[0].load(order::relaxed) == op->l ? 1 : 0;
+    node* const other = op->p->child[side].load(order::relaxed);
     swing(op->gp, op->p, other);
     if (unflag(op->gp, bst_state::to_delete, op)) {
       unname(g, op->p_update.pointer());
