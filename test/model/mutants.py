@@ -47,6 +47,7 @@ SUBJECTS = {
     "polder/ds/parts/treiber_top.hpp": ["polder/ds/stack/treiber_stack_model.cpp", "polder/ds/parts/exact_scan_model.cpp"],
     "polder/ds/tree/skip_list.hpp": ["polder/ds/tree/skip_list_model.cpp"],
     "polder/ds/tree/split_ordered_map.hpp": ["polder/ds/tree/split_ordered_map_model.cpp"],
+    "polder/ds/tree/ellen_bst.hpp": ["polder/ds/tree/ellen_bst_model.cpp"],
     "polder/ds/tree/marked_list.hpp": ["polder/ds/tree/marked_list_model.cpp"],
     "polder/ds/parts/exact_scan.hpp": ["polder/ds/parts/exact_scan_model.cpp"],
     "polder/ds/stack/counted_stack.hpp": ["polder/ds/parts/exact_scan_model.cpp"],
@@ -293,6 +294,20 @@ BUCKETS = "polder/ds/tree/split_ordered_map.hpp"
 BREAKS += [
     (BUCKETS, "a segment over another's", "if (!segments_[s].cas(none, made, order::release, order::relaxed)) delete[] made;", "static_cast<void>(none), segments_[s].store(made, order::release);"),
     (BUCKETS, "grown before there is a segment", "    const unsigned s = bits - first_bits + 1;\n", "    const unsigned s = bits - first_bits + 1;\n    unsigned seen = bits;\n    bits_.cas(seen, bits + 1, order::acq_rel, order::relaxed);\n"),
+]
+
+BST = "polder/ds/tree/ellen_bst.hpp"
+BREAKS += [
+    (BST, "the update word is read after the child", "      f.p_update = g.protect(0, f.p->update);  // before the child: a child read later has this update, or a newer\n      f.l = g.protect(0, f.p->child[f.p->above(key) ? 0 : 1]);\n", "      f.l = g.protect(0, f.p->child[f.p->above(key) ? 0 : 1]);\n      f.p_update = g.protect(0, f.p->update);\n"),
+    (BST, "inserts where another does something", "      if (f.l->is(key)) return false;\n      if (state_of(f.p_update) != bst_state::clean) {", "      if (f.l->is(key)) return false;\n      if (false) {"),
+    (BST, "flagged by a store", "if (f.p->update.cas(seen, word(bst_state::to_insert, op), order::acq_rel,\n                          order::acquire)) {", "if (f.p->update.store(word(bst_state::to_insert, op), order::release), true) {"),
+    (BST, "takes the parent out without a mark", "if (op->p.get()->update.cas(seen, marked, order::acq_rel, order::acquire)) {", "if (true) {"),
+    (BST, "does not backtrack", "if (unflag(op->gp_or_made.get(), bst_state::to_delete, op)) unname(g, op->p_update.get().pointer());", "static_cast<void>(0);"),
+    (BST, "everybody who helps took the flag away", "return n->update.cas(flagged, word(bst_state::clean, op), order::acq_rel, order::relaxed);", "return n->update.cas(flagged, word(bst_state::clean, op), order::acq_rel, order::relaxed), true;"),
+    (BST, "hung there by a store", "parent->child[side].cas(old, by, order::acq_rel, order::relaxed);", "parent->child[side].store(by, order::release);"),
+    (BST, "who expects a record does not name it", "if (r->names.cas(now, now + 1, order::relaxed, order::relaxed)) return true;", "return true;"),
+    (BST, "names what is retired", "while (now != 0) {", "while (true) {"),
+    (BST, "a clean word names no record", "    return n->update.cas(flagged, word(bst_state::clean, op), order::acq_rel, order::relaxed);", "    return n->update.cas(flagged, word(bst_state::clean, nullptr), order::acq_rel, order::relaxed);"),
 ]
 
 QUEUE, TOP = "polder/ds/queue/ms_queue.hpp", "polder/ds/parts/treiber_top.hpp"
@@ -668,6 +683,15 @@ SURVIVES = {
     (LANES, "for_each_quiescent, order 2: acquire -> relaxed"): AT_REST,
     (LIST, ", order 7: acquire -> relaxed"): AT_REST,
     (LIST, ", order 8: acquire -> relaxed"): AT_REST,
+    (BST, "ellen_bst, order 1: acquire -> relaxed"): AT_REST,
+    (BST, "ellen_bst, order 2: acquire -> relaxed"): AT_REST,
+    (BST, "ellen_bst, order 3: acquire -> relaxed"): AT_REST,
+    (BST, "ellen_bst, order 4: acquire -> relaxed"): AT_REST,
+    (BST, "for_each_quiescent, order 1: acquire -> relaxed"): AT_REST,
+    (BST, "for_each_quiescent, order 2: acquire -> relaxed"): AT_REST,
+    (BST, "validate, order 1: acquire -> relaxed"): AT_REST,
+    (BST, "validate, order 2: acquire -> relaxed"): AT_REST,
+    (BST, "validate, order 3: acquire -> relaxed"): AT_REST,
     ("polder/mem/anchor.hpp", "take_all, order 2: acquire -> relaxed"):
         "survives, and may: what is compared was acquired when it was read; compilers want no failure order above it",
     ("polder/mem/record_table.hpp", ", order 1: acquire -> relaxed"):

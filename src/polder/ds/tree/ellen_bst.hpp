@@ -131,13 +131,10 @@ class ellen_bst : public counted_at_rest<ellen_bst<K, V, R>> {
 
   // What helpers need. Written before it is flagged, but for names.
   struct record : R::header {
-    inner* p = nullptr;
-    node* l = nullptr;
-    union {
-      inner* gp = nullptr;  // of a deletion
-      inner* made;          // of an insertion
-    };
-    update_word p_update;  // of a deletion
+    plain<inner*> p;
+    plain<node*> l;
+    plain<inner*> gp_or_made;     // gp of a deletion; what an insertion made
+    plain<update_word> p_update;  // of a deletion
     // names — how many name it: the update word that was flagged with it, until that is overwritten; each deletion
     // that has it in p_update, until its flag is gone.
     //   written by  who adds one, who takes one away; who takes the last retires it
@@ -321,7 +318,7 @@ class ellen_bst : public counted_at_rest<ellen_bst<K, V, R>> {
       top_ = guard_.template make<inner>(greater->order_, greater->known(), left ? leaf_ : sibling_,
                                          left ? sibling_ : leaf_);
       op_ = guard_.template make<record>();
-      op_->p = f.p, op_->l = f.l, op_->made = top_;
+      op_->p.set(f.p), op_->l.set(f.l), op_->gp_or_made.set(top_);
       return op_;
     }
     void linked() noexcept { op_ = nullptr, top_ = nullptr, sibling_ = leaf_ = nullptr; }
@@ -350,7 +347,7 @@ class ellen_bst : public counted_at_rest<ellen_bst<K, V, R>> {
       }
       taken(*static_cast<leaf_type*>(f.l)->value);
       record* const op = g.template make<record>();
-      op->gp = f.gp, op->p = f.p, op->l = f.l, op->p_update = f.p_update;
+      op->gp_or_made.set(f.gp), op->p.set(f.p), op->l.set(f.l), op->p_update.set(f.p_update);
       if (!name(f.p_update.pointer())) {
         g.unmake(op);
         continue;
@@ -404,14 +401,16 @@ class ellen_bst : public counted_at_rest<ellen_bst<K, V, R>> {
   }
 
   void help_insert(guard& g, record* op) {
-    swing(op->p, op->l, op->made);
-    if (unflag(op->p, bst_state::to_insert, op)) g.retire(static_cast<leaf_type*>(op->l));
+    inner* const p = op->p.get();
+    node* const l = op->l.get();
+    swing(p, l, op->gp_or_made.get());
+    if (unflag(p, bst_state::to_insert, op)) g.retire(static_cast<leaf_type*>(l));
   }
 
   bool help_delete(guard& g, record* op) {
     const update_word marked = word(bst_state::marked, op);
-    update_word seen = op->p_update;
-    if (op->p->update.cas(seen, marked, order::acq_rel, order::acquire)) {  // sync: bst-flag
+    update_word seen = op->p_update.get();
+    if (op->p.get()->update.cas(seen, marked, order::acq_rel, order::acquire)) {  // sync: bst-flag
       unname(g, seen.pointer());
       help_marked(g, op);
       return true;
@@ -421,20 +420,22 @@ class ellen_bst : public counted_at_rest<ellen_bst<K, V, R>> {
       return true;
     }
     help(g, seen);
-    if (unflag(op->gp, bst_state::to_delete, op)) unname(g, op->p_update.pointer());  // backtrack
+    // Backtrack.
+    if (unflag(op->gp_or_made.get(), bst_state::to_delete, op)) unname(g, op->p_update.get().pointer());
     return false;
   }
 
   void help_marked(guard& g, record* op) {
+    inner *const gp = op->gp_or_made.get(), *const p = op->p.get();
+    node* const l = op->l.get();
     // p is marked, and who comes here has acquired that: its children stay as they are. Who took a flag from p before had seen
     // what hung there then, and knew it, and released both with the flag; so these loads need no order.
-    const unsigned side = op->p->child[0].load(order::relaxed) == op->l ? 1 : 0;
-    node* const other = op->p->child[side].load(order::relaxed);
-    swing(op->gp, op->p, other);
-    if (unflag(op->gp, bst_state::to_delete, op)) {
-      unname(g, op->p_update.pointer());
-      g.retire(op->p);
-      g.retire(static_cast<leaf_type*>(op->l));
+    const unsigned side = p->child[0].load(order::relaxed) == l ? 1 : 0;
+    swing(gp, p, p->child[side].load(order::relaxed));
+    if (unflag(gp, bst_state::to_delete, op)) {
+      unname(g, op->p_update.get().pointer());
+      g.retire(p);
+      g.retire(static_cast<leaf_type*>(l));
     }
   }
 
