@@ -70,6 +70,9 @@ SUBJECTS = {
     "polder/ds/parts/index_ring.hpp": ["polder/ds/parts/index_ring_model.cpp"],
     "polder/ds/parts/helped_index_ring.hpp": ["polder/ds/parts/helped_index_ring_model.cpp"],
     "polder/ds/parts/owned_backends.hpp": ["polder/ds/parts/owned_backends_model.cpp"],
+    "polder/ds/parts/per_thread.hpp": ["polder/ds/parts/per_thread_model.cpp"],
+    "polder/ds/parts/balancer/least_recently_used.hpp": ["polder/ds/parts/balancer/least_recently_used_model.cpp"],
+    "polder/ds/parts/collection.hpp": ["polder/ds/parts/collection_model.cpp"],
     "polder/ds/parts/helped_queue.hpp": ["polder/ds/parts/helped_queue_model.cpp"],
     "polder/ds/queue/mpsc_list.hpp": ["polder/ds/queue/mpsc_list_model.cpp"],
     "polder/ds/queue/vyukov_ring.hpp": ["polder/ds/queue/vyukov_ring_model.cpp"],
@@ -434,6 +437,17 @@ BREAKS += [
     (OWNED, "a late one is not looked for", "    while (highest < n && ", "    while (false && highest < n && "),
     (OWNED, "a row over another's", "if (rows_[r].cas(row, fresh.get(), order::release, order::acquire)) row = fresh.release();", "rows_[r].store(row = fresh.release(), order::release);"),
     (OWNED, "changes do not count", "    seen.backends += now.version();\n", ""),
+]
+
+COLLECTION = "polder/ds/parts/collection.hpp"
+BREAKS += [
+    ("polder/ds/parts/per_thread.hpp", "a row over another's", "return rows_[row].cas(there, made.get(), order::acq_rel, order::acquire) ? made.release() : there;", "return rows_[row].store(made.get(), order::release), static_cast<void>(there), made.release();"),
+    ("polder/ds/parts/balancer/least_recently_used.hpp", "left by a store", "round_.cas(round, round + 1, order::release, order::relaxed);", "round_.store(round + 1, order::release);"),
+    (COLLECTION, "given outside the lock", "    const holding l(lock_);\n    b->next", "    b->next"),
+    (COLLECTION, "taken outside the lock", "    const holding l(lock_);\n    box<T>* const b", "    box<T>* const b"),
+    (COLLECTION, "no look at what came back", "if (box<T>* const b = returned_.take()) return opened(b);", ""),
+    (COLLECTION, "empty after one look", "if (returned_.gifts() == before) return std::nullopt;", "return static_cast<void>(before), std::nullopt;"),
+    (COLLECTION, "what refuses is not given back", "if (b != nullptr) of.returned_.give(b);", "delete b;"),
 ]
 
 SLEEPERS = "polder/ds/parts/sleepers.hpp"
