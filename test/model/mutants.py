@@ -97,6 +97,7 @@ SUBJECTS = {
     "polder/smr/epoch/token_ring.hpp": ["polder/smr/epoch/token_ring_model.cpp"],
     "polder/smr/seat_gate.hpp": ["polder/smr/seat_gate_model.cpp"],
     "polder/smr/orphan_hint.hpp": ["polder/smr/orphan_hint_model.cpp"],
+    "polder/smr/held_numbers.hpp": ["polder/smr/held_numbers_model.cpp"],
     "polder/smr/hazard/hazard_slot.hpp": ["polder/smr/hazard/hazard_slot_model.cpp"],
     "polder/smr/era/era_clock.hpp": ["polder/smr/era/era_clock_model.cpp"],
     "polder/smr/era/era_request.hpp": ["polder/smr/era/era_request_model.cpp"],
@@ -437,6 +438,13 @@ BREAKS += [
     (OWNED, "a late one is not looked for", "    while (highest < n && ", "    while (false && highest < n && "),
     (OWNED, "a row over another's", "if (rows_[r].cas(row, fresh.get(), order::release, order::acquire)) row = fresh.release();", "rows_[r].store(row = fresh.release(), order::release);"),
     (OWNED, "changes do not count", "    seen.backends += now.version();\n", ""),
+]
+
+NUMBERS = "polder/smr/held_numbers.hpp"
+BREAKS += [
+    (NUMBERS, "taken though another has it", "if ((now & mask) == 0) return word", "return word"),
+    (NUMBERS, "given by a store", "held_[n / bits].fetch_and(~(std::uint64_t{1} << n % bits), order::release);", "held_[n / bits].store(held_[n / bits].load(order::relaxed) & ~(std::uint64_t{1} << n % bits), order::release);"),
+    (NUMBERS, "none is a number", "if (word == 0) now |= 1;  // number 0 is none", ""),
 ]
 
 COLLECTION = "polder/ds/parts/collection.hpp"

@@ -4,8 +4,8 @@
 
 #include <polder/os/futex.hpp>
 #include <polder/os/print.hpp>
+#include <polder/smr/held_numbers.hpp>
 #include <polder/smr/thread_slot.hpp>
-#include <polder/sync/atomic.hpp>
 
 namespace polder::smr {
 
@@ -15,14 +15,7 @@ constinit thread_local unsigned char thread_slot::rounds_ = 0;
 
 // All mutable state of the registry: there is one of a process, as there is of its threads.
 struct thread_slot_state {
-  static constexpr unsigned bits = 64;
-
-  // A bit for each number: set, it is held.
-  //   written by  any thread, by fetch_or and fetch_and of its own bit
-  //   read by     any thread that looks for a number
-  //   order       slot-handover: what a number's last holder wrote is there for the next. All writes are RMWs
-  //   ABA         a bit has no history
-  atomic<std::uint64_t> held[(thread_slot::most + 1) / bits];
+  held_numbers<thread_slot::most> held;
 
   owned_lock watchers_lock;
   thread_watcher* first = nullptr;  // under the lock
@@ -34,25 +27,12 @@ struct thread_slot_state {
     return the;
   }
 
-  thread_slot::number take_bit() {
-    for (unsigned word = 0; word != std::size(held); ++word) {
-      std::uint64_t now = held[word].load(order::relaxed);
-      if (word == 0) now |= 1;  // number 0 is none
-      while (~now != 0) {
-        const unsigned bit = unsigned(__builtin_ctzll(~now));
-        const std::uint64_t mask = std::uint64_t{1} << bit;
-        now = held[word].fetch_or(mask, order::acquire);  // sync: slot-handover
-        if ((now & mask) == 0) return word * bits + bit;
-        if (word == 0) now |= 1;
-      }
-    }
+  thread_slot::number take_number() {
+    const thread_slot::number n = held.take();
+    if (n != held.none) return n;
     os::line() << "polder: more than " << thread_slot::most
                << " threads at once use reclaimers: there is no number left";
     ::abort();
-  }
-
-  void release_bit(thread_slot::number n) {
-    held[n / bits].fetch_and(~(std::uint64_t{1} << n % bits), order::release);  // sync: slot-handover
   }
 
   bool is_needed(thread_slot::number n) {
@@ -68,7 +48,7 @@ struct thread_slot_state {
       const os::holding watchers(watchers_lock);
       for (thread_watcher* w = first; w != nullptr; w = w->next_) w->thread_ended(n);
     }
-    release_bit(n);
+    held.give(n);
   }
 
   static void end_of_thread(void* again) {
@@ -89,8 +69,7 @@ struct thread_slot_state {
     thread_slot_state& s = process();
     const thread_slot::number mine = thread_slot::held_;
     for (thread_watcher* w = s.first; w != nullptr; w = w->next_) w->forked(mine);
-    for (auto& word : s.held) word.store(0, order::relaxed);
-    if (mine != thread_slot::none) s.held[mine / bits].store(std::uint64_t{1} << mine % bits, order::relaxed);
+    s.held.forget_all_but(mine);
     os::unlock(s.watchers_lock);
   }
 
@@ -119,7 +98,7 @@ struct thread_slot_state {
 
 thread_slot::number thread_slot::take() noexcept {
   thread_slot_state& s = thread_slot_state::process();
-  held_ = s.take_bit();
+  held_ = s.take_number();
   // The C library calls the key's destructor once more for each round in which it was set, and stops after so many.
   fleeting_ = !s.has_key || rounds_ >= PTHREAD_DESTRUCTOR_ITERATIONS - 1 ||
               pthread_setspecific(s.key, reinterpret_cast<void*>(std::uintptr_t{held_})) != 0;

@@ -9,6 +9,7 @@
 #include <polder/ds/parts/single_scan.hpp>
 #include <polder/ds/queue/ms_queue.hpp>
 #include <polder/ds/stack/treiber_stack.hpp>
+#include <polder/smr/held_numbers.hpp>
 
 #include "explore.hpp"
 #include "standing.hpp"
@@ -19,8 +20,6 @@ void operator delete[](void* p, std::size_t) noexcept { operator delete[](p); }
 
 namespace {
 
-using polder::atomic;
-using polder::order;
 using polder::ds::exact_scan;
 using polder::ds::single_scan;
 using polder::model::must_fail;
@@ -46,8 +45,8 @@ struct world {
   using all_backends = polder::ds::owned_backends<Backend, 2>;
   keeping::domain domain;
   std::optional<all_backends> all;
-  // A bit for each number that a thread has, as smr/thread_slot.hpp has them: what its last holder did, the next one knows.
-  atomic<unsigned> numbers;
+  // As smr/thread_slot.hpp has them: what the last holder of a number did, the next one knows.
+  polder::smr::held_numbers<63> numbers;
   int got[3] = {};
 
   void open() { all.emplace(); }
@@ -63,14 +62,10 @@ struct world {
 
   static std::size_t first(unsigned) { return 0; }
 
-  unsigned comes() {
-    for (unsigned n = 1;; ++n) {
-      if ((numbers.fetch_or(1u << n, order::acquire) & 1u << n) == 0) return n;  // sync: number-handover
-    }
-  }
+  unsigned comes() { return numbers.take(); }
   void ends(unsigned n) {
     all->leave(n);
-    numbers.fetch_and(~(1u << n), order::release);  // sync: number-handover
+    numbers.give(n);
   }
   void put(unsigned number, int n) {
     std::unique_ptr<Backend> fresh;
