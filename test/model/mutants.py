@@ -97,6 +97,7 @@ SUBJECTS = {
     "polder/smr/epoch/token_ring.hpp": ["polder/smr/epoch/token_ring_model.cpp"],
     "polder/smr/seat_gate.hpp": ["polder/smr/seat_gate_model.cpp"],
     "polder/smr/orphan_hint.hpp": ["polder/smr/orphan_hint_model.cpp"],
+    "polder/smr/backlog.hpp": ["polder/smr/backlog_model.cpp"],
     "polder/smr/held_numbers.hpp": ["polder/smr/held_numbers_model.cpp"],
     "polder/smr/hazard/hazard_slot.hpp": ["polder/smr/hazard/hazard_slot_model.cpp"],
     "polder/smr/era/era_clock.hpp": ["polder/smr/era/era_clock_model.cpp"],
@@ -106,6 +107,7 @@ SUBJECTS = {
     "polder/smr/fences.hpp": ["polder/smr/inside_or_unlinked_model.cpp"],
     "polder/smr/hazard/lent_slots.hpp": ["polder/smr/hazard/lent_slots_model.cpp"],
     "polder/smr/era/era_answers.hpp": ["polder/smr/era/era_answers_model.cpp"],
+    "polder/smr/backlog_model.cpp": ["polder/smr/backlog_model.cpp"],
     "polder/smr/hazard/hazard_slot_model.cpp": ["polder/smr/hazard/hazard_slot_model.cpp"],
     "polder/smr/era/era_clock_model.cpp": ["polder/smr/era/era_clock_model.cpp"],
 }
@@ -438,6 +440,17 @@ BREAKS += [
     (OWNED, "a late one is not looked for", "    while (highest < n && ", "    while (false && highest < n && "),
     (OWNED, "a row over another's", "if (rows_[r].cas(row, fresh.get(), order::release, order::acquire)) row = fresh.release();", "rows_[r].store(row = fresh.release(), order::release);"),
     (OWNED, "changes do not count", "    seen.backends += now.version();\n", ""),
+]
+
+BACKLOG, ITS_MODEL = "polder/smr/backlog.hpp", "polder/smr/backlog_model.cpp"
+BREAKS += [
+    (BACKLOG, "waits for less than was added", "const mark until = given();", "const mark until = given() - 1;"),
+    (BACKLOG, "sleeps without a look", "    if (given() == seen) sleep(given_word(), seen);", "    static_cast<void>(seen), sleep(given_word(), given());"),
+    (BACKLOG, "done is what is added now", "done_.store(up_to, order::release);", "static_cast<void>(up_to), done_.store(given(), order::release);"),
+    (ITS_MODEL, "added before it is there", "    lock.lock(here());\n    waiting.set(waiting.get() | things);\n    if (end) stop.set(true);\n    work.add();\n", "    work.add();\n    lock.lock(here());\n    waiting.set(waiting.get() | things);\n    if (end) stop.set(true);\n"),
+    (ITS_MODEL, "looks after the lock up to where", "      const backlog::mark seen = work.given();\n      const unsigned things = waiting.get();\n      waiting.set(0);\n      end = stop.get();\n      lock.unlock(here());\n", "      const unsigned things = waiting.get();\n      waiting.set(0);\n      end = stop.get();\n      lock.unlock(here());\n      const backlog::mark seen = work.given();\n"),
+    (ITS_MODEL, "the waiter is not woken", "      waiter.wake_one();\n", ""),
+    (ITS_MODEL, "the worker is not woken", "    worker.wake_one();\n", ""),
 ]
 
 NUMBERS = "polder/smr/held_numbers.hpp"

@@ -7,9 +7,9 @@ background::~background() {
     const os::holding hold(lock_);
     if (!running_) return;
     stop_ = true;
-    work_.fetch_add(1, order::relaxed);
+    work_.add();
   }
-  os::wake_one(&work_);
+  os::wake_one(work_.given_word());
   pthread_join(thread_, nullptr);
 }
 
@@ -19,19 +19,13 @@ bool background::hand_over(bag<retired_object>& safe) noexcept {
     if (!running_) running_ = pthread_create(&thread_, nullptr, run, this) == 0;
     if (!running_) return false;
     queue_.splice(safe);
-    work_.fetch_add(1, order::relaxed);
+    work_.add();
   }
-  os::wake_one(&work_);
+  os::wake_one(work_.given_word());
   return true;
 }
 
-void background::finish() noexcept {
-  const std::uint32_t until = work_.load(order::relaxed);
-  while (std::int32_t(done_.load(order::acquire) - until) < 0) {  // sync: work-done
-    const std::uint32_t seen = done_.load(order::relaxed);
-    if (std::int32_t(seen - until) < 0) os::sleep_on(&done_, seen);
-  }
-}
+void background::finish() noexcept { work_.finish(os::sleep_on); }
 
 void background::take_back(bag<retired_object>& safe) noexcept {
   const os::holding hold(lock_);
@@ -43,7 +37,7 @@ void background::after_fork() noexcept {
   running_ = false;
   mine_.splice(queue_);  // in the order in which it came
   queue_.splice(mine_);
-  done_.store(work_.load(order::relaxed), order::relaxed);
+  work_.forget();
 }
 
 void* background::run(void* self) noexcept {
@@ -53,10 +47,10 @@ void* background::run(void* self) noexcept {
 
 void background::work() noexcept {
   for (bool stop = false; !stop;) {
-    std::uint32_t seen;
+    backlog::mark seen;
     {
       const os::holding hold(lock_);
-      seen = work_.load(order::relaxed);
+      seen = work_.given();
       mine_.splice(queue_);
       stop = stop_;
     }
@@ -67,9 +61,9 @@ void background::work() noexcept {
       free_watch::see(watch_, 1, [&] { e.of->reclaim(e.object); });
     }
     mine_.tidy(stock_);
-    done_.store(seen, order::release);  // sync: work-done
-    os::wake_one(&done_);
-    if (!stop && work_.load(order::relaxed) == seen) os::sleep_on(&work_, seen);
+    work_.done(seen);
+    os::wake_one(work_.done_word());
+    if (!stop) work_.idle(seen, os::sleep_on);
   }
 }
 

@@ -2,14 +2,12 @@
 // background — a thread of a domain that frees what it is handed: the thesis's rival to amortized freeing (5.2).
 #include <pthread.h>
 
-#include <cstdint>
-
 #include <polder/os/futex.hpp>
+#include <polder/smr/backlog.hpp>
 #include <polder/smr/bag.hpp>
 #include <polder/smr/free_watch.hpp>
 #include <polder/smr/ledger.hpp>
 #include <polder/smr/limbo.hpp>
-#include <polder/sync/atomic.hpp>
 
 namespace polder::smr {
 
@@ -23,7 +21,8 @@ class background {
   // Everything in the bag is the thread's. False: there is no thread and none can be made; the bag is the caller's.
   [[nodiscard]] bool hand_over(bag<retired_object>& safe) noexcept;
 
-  // Returns when all that was handed over before has been freed. Not from the thread's own deleters.
+  // Returns when all that was handed over before has been freed. One at a time, and not from the
+  // thread's own deleters.
   void finish() noexcept;
 
   const weights& count() const noexcept { return count_; }
@@ -47,10 +46,7 @@ class background {
   bool stop_ = false;          // under the lock
   pthread_t thread_{};
 
-  // work_: how often something was handed over, or the end was asked for; the thread sleeps on it. done_: the value of
-  // work_ up to which all is freed. work-done: the frees come before.
-  atomic<std::uint32_t> work_;
-  atomic<std::uint32_t> done_;
+  backlog work_;  // the thread sleeps on it
 
   bag<retired_object> mine_;  // the thread's
   chunk_stock<retired_object> stock_;
