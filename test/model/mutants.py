@@ -97,6 +97,7 @@ SUBJECTS = {
     "polder/smr/epoch/token_ring.hpp": ["polder/smr/epoch/token_ring_model.cpp"],
     "polder/smr/seat_gate.hpp": ["polder/smr/seat_gate_model.cpp"],
     "polder/smr/orphan_hint.hpp": ["polder/smr/orphan_hint_model.cpp"],
+    "polder/malloc/listener.hpp": ["polder/malloc/listener_model.cpp"],
     "polder/smr/backlog.hpp": ["polder/smr/backlog_model.cpp"],
     "polder/smr/held_numbers.hpp": ["polder/smr/held_numbers_model.cpp"],
     "polder/smr/hazard/hazard_slot.hpp": ["polder/smr/hazard/hazard_slot_model.cpp"],
@@ -440,6 +441,12 @@ BREAKS += [
     (OWNED, "a late one is not looked for", "    while (highest < n && ", "    while (false && highest < n && "),
     (OWNED, "a row over another's", "if (rows_[r].cas(row, fresh.get(), order::release, order::acquire)) row = fresh.release();", "rows_[r].store(row = fresh.release(), order::release);"),
     (OWNED, "changes do not count", "    seen.backends += now.version();\n", ""),
+]
+
+LISTENER = "polder/malloc/listener.hpp"
+BREAKS += [
+    (LISTENER, "is changed where it lies", "    target* fresh = nullptr;\n    if (called != nullptr) {", "    target* fresh = called != nullptr ? const_cast<target*>(now()) : nullptr;\n    if (fresh != nullptr) {\n      fresh->called.set(called);\n      fresh->data.set(data);\n    } else if (called != nullptr) {"),
+    (LISTENER, "is named before it is there", "      fresh = new (room) target{plain<Called*>(called), plain<void*>(data)};\n    }\n    now_.store(fresh, order::release);", "      now_.store(fresh = static_cast<target*>(room), order::release);\n      fresh = new (room) target{plain<Called*>(called), plain<void*>(data)};\n    }\n    now_.store(fresh, order::release);"),
 ]
 
 BACKLOG, ITS_MODEL = "polder/smr/backlog.hpp", "polder/smr/backlog_model.cpp"

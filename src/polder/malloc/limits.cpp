@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <new>
 
 #include <polder/heap/modes.hpp>
 #include <polder/malloc/instance.hpp>
+#include <polder/malloc/listener.hpp>
 #include <polder/malloc/public.hpp>
-#include <polder/sync/atomic.hpp>
 
 namespace polder::face {
 namespace {
@@ -17,25 +16,14 @@ namespace {
 template <class Heap>
 concept limited = requires(Heap& h) { h.set_limit(std::size_t{}); };
 
-// Whom to call. A listener stays where it is when another takes its place: a thread may be on its way to it.
-template <class Called>
-struct listener {
-  Called* called;
-  void* data;
-};
+// Who is told of the cap, and of the target.
+constinit listener<int(std::size_t, void*)> of_limit;
+constinit listener<void(std::size_t, void*)> of_target;
 
-// The two, null for nobody.
-//   written by  whoever registers
-//   read by     who meets cap or target
-//   order       listener-set: publishes what it points to
-//   ABA         no: none is ever made anew
-constinit atomic<const listener<int(std::size_t, void*)>*> of_limit{nullptr};
-constinit atomic<const listener<void(std::size_t, void*)>*> of_target{nullptr};
-
-// f(listener), unless the thread is in a callback.
-template <class Listener, class F>
-bool call(const atomic<const Listener*>& who, F f) {
-  const Listener* const l = who.load(order::acquire);  // sync: listener-set
+// f(target), unless the thread is in a callback.
+template <class Called, class F>
+bool call(const listener<Called>& who, F f) {
+  const auto* const l = who.now();
   if (l == nullptr || this_thread.told) return false;
   this_thread.told = true;
   const bool again = f(*l);
@@ -44,23 +32,16 @@ bool call(const atomic<const Listener*>& who, F f) {
 }
 
 [[maybe_unused]] bool ask(std::size_t wanted) {
-  return call(of_limit, [wanted](const auto& l) { return l.called(wanted, l.data) != 0; });
+  return call(of_limit, [wanted](const auto& l) { return l(wanted) != 0; });
 }
 
 [[maybe_unused]] void tell(std::size_t committed) {
-  call(of_target, [committed](const auto& l) { return l.called(committed, l.data), false; });
+  call(of_target, [committed](const auto& l) { return l(committed), false; });
 }
 
 template <class Called>
-bool set(atomic<const listener<Called>*>& who, Called* called, void* data) {
-  listener<Called>* fresh = nullptr;
-  if (called != nullptr) {
-    void* const room = instance.allocate(sizeof *fresh);
-    if (room == nullptr) return false;
-    fresh = new (room) listener<Called>{called, data};
-  }
-  who.store(fresh, order::release);  // sync: listener-set
-  return true;
+bool set(listener<Called>& who, Called* called, void* data) {
+  return who.set(called, data, [](std::size_t bytes) { return instance.allocate(bytes); });
 }
 
 // What a function returns; f(heap) says whether it was done, where the heap has limits.
