@@ -70,6 +70,7 @@ SUBJECTS = {
     "polder/ds/parts/index_ring.hpp": ["polder/ds/parts/index_ring_model.cpp"],
     "polder/ds/parts/helped_index_ring.hpp": ["polder/ds/parts/helped_index_ring_model.cpp"],
     "polder/ds/parts/owned_backends.hpp": ["polder/ds/parts/owned_backends_model.cpp"],
+    "polder/ds/parts/by_number.hpp": ["polder/ds/parts/by_number_model.cpp"],
     "polder/ds/parts/numbered.hpp": ["polder/ds/parts/numbered_model.cpp"],
     "polder/ds/parts/per_thread.hpp": ["polder/ds/parts/per_thread_model.cpp"],
     "polder/ds/parts/balancer/least_recently_used.hpp": ["polder/ds/parts/balancer/least_recently_used_model.cpp"],
@@ -471,6 +472,8 @@ BREAKS += [
 COLLECTION = "polder/ds/parts/collection.hpp"
 BREAKS += [
     ("polder/ds/parts/per_thread.hpp", "a row over another's", "return rows_[row].cas(there, made.get(), order::acq_rel, order::acquire) ? made.release() : there;", "return rows_[row].store(made.get(), order::release), static_cast<void>(there), made.release();"),
+    ("polder/ds/parts/by_number.hpp", "a row over another's", "if (rows_[row].cas(there, made, order::release, order::acquire)) return made;", "if (rows_[row].store(made, order::release), true) return made;"),
+    ("polder/ds/parts/by_number.hpp", "the highest by a store", "!highest_.cas(highest, mine, order::release, order::relaxed)", "(highest_.store(mine, order::release), false)"),
     ("polder/ds/parts/numbered.hpp", "a page over another's", "if (place.cas(p, made, order::acq_rel, order::acquire)) p = made;", "if (place.store(made, order::release), true) p = made;"),
     ("polder/ds/parts/balancer/least_recently_used.hpp", "left by a store", "round_.cas(round, round + 1, order::release, order::relaxed);", "round_.store(round + 1, order::release);"),
     (COLLECTION, "given outside the lock", "    const holding l(lock_);\n    b->next", "    b->next"),
