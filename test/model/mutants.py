@@ -70,6 +70,7 @@ SUBJECTS = {
     "polder/ds/parts/index_ring.hpp": ["polder/ds/parts/index_ring_model.cpp"],
     "polder/ds/parts/helped_index_ring.hpp": ["polder/ds/parts/helped_index_ring_model.cpp"],
     "polder/ds/parts/owned_backends.hpp": ["polder/ds/parts/owned_backends_model.cpp"],
+    "polder/ds/parts/closing.hpp": ["polder/ds/parts/closing_model.cpp"],
     "polder/ds/parts/by_number.hpp": ["polder/ds/parts/by_number_model.cpp"],
     "polder/ds/parts/numbered.hpp": ["polder/ds/parts/numbered_model.cpp"],
     "polder/ds/parts/per_thread.hpp": ["polder/ds/parts/per_thread_model.cpp"],
@@ -110,6 +111,7 @@ SUBJECTS = {
     "polder/smr/fences.hpp": ["polder/smr/inside_or_unlinked_model.cpp"],
     "polder/smr/hazard/lent_slots.hpp": ["polder/smr/hazard/lent_slots_model.cpp"],
     "polder/smr/era/era_answers.hpp": ["polder/smr/era/era_answers_model.cpp"],
+    "polder/ds/parts/closing_model.cpp": ["polder/ds/parts/closing_model.cpp"],
     "polder/smr/backlog_model.cpp": ["polder/smr/backlog_model.cpp"],
     "polder/smr/hazard/hazard_slot_model.cpp": ["polder/smr/hazard/hazard_slot_model.cpp"],
     "polder/smr/era/era_clock_model.cpp": ["polder/smr/era/era_clock_model.cpp"],
@@ -467,6 +469,14 @@ BREAKS += [
     (NUMBERS, "taken though another has it", "if ((now & mask) == 0) return word", "return word"),
     (NUMBERS, "given by a store", "held_[n / bits].fetch_and(~(std::uint64_t{1} << n % bits), order::release);", "held_[n / bits].store(held_[n / bits].load(order::relaxed) & ~(std::uint64_t{1} << n % bits), order::release);"),
     (NUMBERS, "none is a number", "if (word == 0) now |= 1;  // number 0 is none", ""),
+]
+
+CLOSING = "polder/ds/parts/closing.hpp"
+BREAKS += [
+    (CLOSING, "does not wait for the puts under way", "while (s.puts.load(order::seq_cst) != 0) wait();", "static_cast<void>(s), static_cast<void>(wait);"),
+    (CLOSING, "waits once", "while (s.puts", "if (s.puts"),
+    ("polder/ds/parts/closing_model.cpp", "looks before it is under way", "    const polder::ds::closing::under_way here(end, 1);\n    if (end.closed()) return false;", "    if (end.closed()) return false;\n    const polder::ds::closing::under_way here(end, 1);"),
+    ("polder/ds/parts/closing_model.cpp", "settles what is open", "seen[0] = end.closed() ? settled() : -1;", "seen[0] = settled();"),
 ]
 
 COLLECTION = "polder/ds/parts/collection.hpp"

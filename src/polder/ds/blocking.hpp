@@ -6,7 +6,7 @@
 //   while (auto j = jobs.wait_get()) …               // nothing: it is closed, and empty for ever
 //   jobs.close();                                    // from here on put refuses, and get drains
 //
-//   paper      none; who sleeps and who wakes: parts/sleepers.hpp
+//   paper      none; who sleeps and who wakes: parts/sleepers.hpp; the end: parts/closing.hpp
 //   progress   blocking where it says wait; else the collection's own, and close() does not wait
 //   in malloc  no
 //
@@ -15,19 +15,11 @@
 //
 // Sleeping is os/futex.hpp's, not std::atomic's wait: that has no time to end at.
 //
-// States. An arrow is one store.
-//
-//     open ── close() ──▶ closed, puts under way ──(the last of them ends)──▶ closed ──(get finds nothing)──▶ over
-//
-// A put says where it is under way before it looks whether it is closed, and close() stores before a getter looks for puts
-// under way: one of the two sees the other. So what a put that returned true has put is got before anybody hears it is over.
+// What a put that returned true has put is got before anybody hears it is over.
 #include <sched.h>
 
-#include <array>
 #include <chrono>
 #include <concepts>
-#include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <new>
 #include <optional>
@@ -35,11 +27,11 @@
 
 #include <polder/base/config.hpp>
 #include <polder/ds/collection_info.hpp>
+#include <polder/ds/parts/closing.hpp>
 #include <polder/ds/parts/deadline.hpp>
 #include <polder/ds/parts/patience.hpp>
 #include <polder/ds/parts/sleepers.hpp>
 #include <polder/os/futex.hpp>
-#include <polder/sync/atomic.hpp>
 
 namespace polder::ds {
 
@@ -61,7 +53,7 @@ class blocking {
   // False: it is full or closed, and the value is as it was. Throws what the collection's put throws.
   bool put(value_type&& value) {
     {
-      const under_way here(*this);
+      const closing::under_way here(end_, os::thread_mark());
       if (closed() || !of_.put(std::move(value))) return false;
     }
     getters_.happened(os::wake_one);
@@ -114,37 +106,15 @@ class blocking {
 
   // From here on nobody puts. Whoever waits hears of it. May be called again.
   void close() noexcept {
-    closed_.store(true,
-                  order::seq_cst);  // sync: put-or-closed: store of closed_, a getter's look at puts under way
+    end_.close();
     getters_.happened(os::wake_all);
     putters_.happened(os::wake_all);
   }
-  bool closed() const noexcept {
-    return closed_.load(order::seq_cst);  // sync: put-or-closed: store of what is under way, load of closed_
-  }
+  bool closed() const noexcept { return end_.closed(); }
 
  private:
   static constexpr bool bounded = !C::info.capacity.empty();
   static constexpr deadline forever = deadline::max();
-
-  // How many puts are under way, of some of the threads.
-  struct alignas(false_sharing_range) share {
-    atomic<std::uint32_t> puts;
-  };
-  static constexpr std::size_t shares = 16;
-
-  class under_way {
-   public:
-    explicit under_way(blocking& b) noexcept : mine_(b.shares_[os::thread_mark() * 0x9e3779b1u >> 28]) {
-      mine_.puts.fetch_add(1, order::seq_cst);  // sync: put-or-closed: store of what is under way, load of closed_
-    }
-    ~under_way() { mine_.puts.fetch_sub(1, order::release); }  // sync: put-ended
-    under_way(const under_way&) = delete;
-    under_way& operator=(const under_way&) = delete;
-
-   private:
-    share& mine_;
-  };
 
   class visit {
    public:
@@ -202,10 +172,7 @@ class blocking {
         return e;
       }
     }
-    // Puts that were under way when it was closed end, and no more begin.
-    for (share& s : shares_) {
-      while (s.puts.load(order::seq_cst) != 0) sched_yield();  // sync: put-ended, put-or-closed: after closed_
-    }
+    end_.settle([] { sched_yield(); });
     get_to(e);
     return e;
   }
@@ -214,11 +181,7 @@ class blocking {
   // getters_, putters_ — who waits for an element, for room.
   alignas(false_sharing_range) sleepers getters_;
   alignas(false_sharing_range) sleepers putters_;
-  // closed_ — written once, by close(). Order: put-or-closed.
-  alignas(false_sharing_range) atomic<bool> closed_;
-  // shares_ — written by who puts, read by getters once it is closed.
-  //   order  put-or-closed: see above; put-ended: who sees the end of a put sees the element
-  std::array<share, shares> shares_;
+  closing end_;
 };
 
 }  // namespace polder::ds
