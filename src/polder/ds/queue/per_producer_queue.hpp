@@ -387,7 +387,7 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory, Si
   }
 
   typename R::domain& domain_;
-  numbered<visitor, Memory, smr::thread_slot::most> table_;
+  numbered<visitor, Memory, thread_slot::most> table_;
   // lanes_ — the lane added last. Written by who adds one, read by getters.
   //   order  lane-list: who sees the lane sees its first segment
   //   ABA    a lane stays
