@@ -31,7 +31,7 @@ class page_array {
   POLDER_ALWAYS_INLINE page_word find(const void* p) const noexcept {
     const std::size_t page = address(p) >> page_shift;
     if (page < high_.load(order::acquire) && page >= low_.load(order::acquire)) [[likely]]  // sync: page-window
-      return words_[page].load(order::acquire);                                             // sync: page-word
+      return words_[page].load(order::relaxed);
     return instead_.find(p);
   }
 

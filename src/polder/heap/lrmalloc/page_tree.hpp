@@ -53,8 +53,8 @@ class page_tree {
     if (!t || a >> map_address_bits != 0) return {};
     const middle* const m = (*t)[index(a, 24)].load(order::acquire);  // sync: page-node
     if (!m) return {};
-    const leaf* const f = (*m)[index(a, 12)].load(order::acquire);    // sync: page-node
-    return f ? (*f)[index(a, 0)].load(order::acquire) : page_word{};  // sync: page-word
+    const leaf* const f = (*m)[index(a, 12)].load(order::acquire);  // sync: page-node
+    return f ? (*f)[index(a, 0)].load(order::relaxed) : page_word{};
   }
 
   // Where the words of `superblock` are, from now on for ever; null: no memory for a node, or beyond the map.
@@ -100,7 +100,8 @@ class page_tree {
   //               who releases the superblock
   //   read by     anyone who looks a pointer up
   //   order       page-node: the release of the installing CAS publishes the zeroed node
-  //               page-word: the descriptor was written before the word that leads to it
+  //               Words: relaxed. Whoever reads one for a block that it has comes after the fill that made the block, and so
+  //               after the word and the descriptor; of any other address nothing is read but the word
   //   ABA         a slot changes once. A word may come back: who reads it does so for a block that is not free, and
   //               then it does not change
   atomic<top*> root_;

@@ -202,7 +202,7 @@ class superblock_heap {
     d.cls.set(c);
     d.number.set(n);
     d.anchor.open(size_classes::capacity[c]);
-    row[0].store(page_word(&d, c), order::release);  // sync: page-word
+    row[0].store(page_word(&d, c), order::relaxed);
     classes_[c].opened.fetch_add(1, order::relaxed);
     memory_.rise(superblock_size);
     b.fresh = superblock;
@@ -228,7 +228,7 @@ class superblock_heap {
     const std::size_t to = p == end ? (std::size_t(end - superblock) + map_page - 1) >> page_shift
                                     : std::size_t(p - superblock) >> page_shift;
     const page_row row = map_.row(superblock);
-    for (std::size_t i = from; i < to; ++i) row[i].store(w, order::release);  // sync: page-word
+    for (std::size_t i = from; i < to; ++i) row[i].store(w, order::relaxed);
     b.fresh = p == end ? nullptr : p;
     b.grows = b.grows || p == end;
   }
@@ -271,8 +271,7 @@ class superblock_heap {
   }
 
   void release_superblock(std::byte* superblock, page_row row, atomic<std::uint64_t>& closed) noexcept {
-    for (std::size_t i = 0; i < pages_per_superblock; ++i)
-      row[i].store(page_word{}, order::release);  // sync: page-word
+    for (std::size_t i = 0; i < pages_per_superblock; ++i) row[i].store(page_word{}, order::relaxed);
     Watch::at(step::unregistered);
     if (!source_.give(superblock)) keep_stuck(superblock);
     closed.fetch_add(1, order::relaxed);
