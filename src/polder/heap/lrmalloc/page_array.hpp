@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include <polder/heap/lrmalloc/page_tree.hpp>
+#include <polder/os/pages.hpp>
 
 namespace polder::heap::lrmalloc {
 
@@ -68,7 +69,7 @@ class page_array {
     std::size_t low = low_.load(order::acquire);  // sync: page-window
     while (low == 0 || from < low) {
       if (low != 0 && !commit(from, low)) return false;
-      if (low_.cas(low, from, order::acq_rel, order::acquire)) {  // sync: page-window
+      if (low_.cas(low, from, order::release, order::acquire)) {  // sync: page-window
         low = from;
         break;
       }
@@ -76,7 +77,7 @@ class page_array {
     std::size_t high = high_.load(order::acquire);  // sync: page-window
     while (to > high) {
       if (!commit(high != 0 ? high : low, to)) return false;  // `low` was the window's low end, or is above it now
-      if (high_.cas(high, to, order::acq_rel, order::acquire)) break;  // sync: page-window
+      if (high_.cas(high, to, order::release, order::relaxed)) break;  // sync: page-window
     }
     return true;
   }
@@ -86,7 +87,8 @@ class page_array {
   //   written by  who has a superblock outside it, by CAS. Once they are not 0, low_ only falls and high_ only rises
   //   read by     anyone who looks a pointer up
   //   order       page-window: the memory was made accessible before the CAS that takes it in; low_ is set before high_.
-  //                 Both are read one after the other: whatever was between, they enclose a part of the window
+  //                 Both are read one after the other: whatever was between, they enclose a part of the window. Who takes a
+  //                 part in made it accessible itself, so it acquires only what it finds to be in already
   //   ABA         no: monotonic
   atomic<std::size_t> high_;
   atomic<std::size_t> low_;
