@@ -90,7 +90,10 @@ SUBJECTS = {
     "polder/ds/stack/segment_stack.hpp": ["polder/ds/stack/segment_stack_model.cpp"],
     "polder/ds/parts/k_segment.hpp": ["polder/ds/stack/segment_stack_model.cpp", "polder/ds/queue/segment_list_model.cpp"],
     "polder/ds/parts/slot.hpp": ["polder/ds/stack/segment_stack_model.cpp", "polder/ds/queue/segment_list_model.cpp"],
+    "polder/heap/lrmalloc/page_array.hpp": ["polder/heap/lrmalloc/page_map_model.cpp"],
+    "polder/heap/lrmalloc/page_tree.hpp": ["polder/heap/lrmalloc/page_map_model.cpp"],
     "polder/heap/lrmalloc/partial_list.hpp": ["polder/heap/lrmalloc/fill_and_flush_model.cpp"],
+    "polder/heap/supermalloc/chunk_map.hpp": ["polder/heap/supermalloc/chunk_map_model.cpp"],
     "polder/heap/scalloc/span_life.hpp": ["polder/heap/scalloc/span_life_model.cpp"],
     "polder/heap/michael/superblock_heap.hpp": ["polder/heap/michael/superblock_heap_model.cpp"],
     "polder/heap/michael/descriptor_stack.hpp": ["polder/heap/michael/descriptor_stack_model.cpp"],
@@ -205,6 +208,15 @@ BREAKS += [
     (ARENA, "no second look at how many grains", "if (k.grains.load(order::relaxed) == n) return n;", "return n;"),
     (ARENA, "open before it is found", "    k.base.store(base, order::release);  // sync: chunk-base\n", "    static_cast<void>(k.taken.give(0, 1));\n    k.base.store(base, order::release);\n"),
     (ARENA, "a number for two", "while (!extra_open_.cas(number, number + 1, order::acq_rel, order::acquire));", "while (extra_open_.store(number + 1, order::release), false);"),
+]
+
+PAGES = "polder/heap/lrmalloc/page_array.hpp"
+BREAKS += [
+    (PAGES, "asks for the low end first", "page < high_.load(order::acquire) && page >= low_.load(order::acquire)", "page >= low_.load(order::acquire) && page < high_.load(order::acquire)"),
+    (PAGES, "in the window before it may be touched, below", "      if (low != 0 && !commit(from, low)) return false;\n      if (low_.cas(low, from, order::release, order::acquire)) {  // sync: page-window\n",
+     "      const std::size_t was = low;\n      if (low_.cas(low, from, order::release, order::acquire)) {\n        if (was != 0) static_cast<void>(commit(from, was));\n"),
+    (PAGES, "in the window before it may be touched, above", "      if (!commit(high != 0 ? high : low, to)) return false;", "      const std::size_t was = high;\n      if (!high_.cas(high, to, order::release, order::relaxed)) continue;\n      if (!commit(was != 0 ? was : low, to)) return false;"),
+    (PAGES, "the window's low end rises", "while (low == 0 || from < low) {", "while (from != low) {"),
 ]
 
 REQUEST = "polder/smr/era/era_request.hpp"

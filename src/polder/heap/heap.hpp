@@ -29,6 +29,7 @@
 #include <polder/os/pages.hpp>
 #include <polder/sync/inbox.hpp>
 #include <polder/sync/index_stack.hpp>
+#include <polder/sync/install_once.hpp>
 
 namespace polder::heap {
 
@@ -580,7 +581,7 @@ class heap {
   void validate() const noexcept {
     if (shared_type* const s = begun()) s->front_part().validate();
   }
-  shared_type* begun() const noexcept { return shared_.load(order::acquire); }  // sync: heap-begun
+  shared_type* begun() const noexcept { return shared_.load(order::acquire); }  // sync: installed
 
   // The calling thread gives its cache up; it may come back. If it was torn out of an operation, by cancellation or pthread_exit
   // in a handler, the cache stays as it is, and is nobody's.
@@ -607,17 +608,17 @@ class heap {
   static cache* nobody() noexcept { return &Host::template nobody<cache>; }
 
   shared_type* shared() noexcept {
-    shared_type* known = shared_.load(order::acquire);  // sync: heap-begun
-    if (known) [[likely]]
+    if (shared_type* const known = begun()) [[likely]]
       return known;
-    shared_type* const fresh = shared_type::create(Host::configured());
-    if (!fresh) return nullptr;
-    if (shared_.cas(known, fresh, order::acq_rel, order::acquire)) {  // sync: heap-begun
-      Host::installed();
-      return fresh;
-    }
-    fresh->abandon();
-    return known;
+    shared_type* mine = nullptr;
+    shared_type* const s = install_once(
+        shared_, [&mine] { return mine = shared_type::create(Host::configured()); },
+        [&mine](shared_type* lost) {
+          lost->abandon();
+          mine = nullptr;
+        });
+    if (mine) Host::installed();
+    return s;
   }
 
   // Whether a handler put frees off while its thread was inside.
@@ -722,7 +723,7 @@ class heap {
   // shared_ — the heap, once it is made.
   //   written by  the first thread that allocates; two may race, the loser gives its mapping back
   //   read by     every operation; on the fast paths by who is inside a cache, which came from it
-  //   order       heap-begun: the release publishes everything in it
+  //   order       installed: everything in it
   //   ABA         no: it changes once
   atomic<shared_type*> shared_;
 };

@@ -30,6 +30,8 @@ struct alignas(cache_line) descriptor {
   atomic<std::uint32_t> next;  // link in the partial list, the retired ones, or the stuck superblocks: index_stack
 };
 
+#if !defined(POLDER_MODEL)
 static_assert(sizeof(descriptor) == cache_line);
+#endif
 
 }  // namespace polder::heap::lrmalloc

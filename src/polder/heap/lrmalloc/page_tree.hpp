@@ -14,8 +14,9 @@
 
 #include <polder/heap/lrmalloc/descriptor.hpp>
 #include <polder/heap/lrmalloc/geometry.hpp>
-#include <polder/os/pages.hpp>
+#include <polder/mem/zeroed.hpp>
 #include <polder/sync/atomic.hpp>
+#include <polder/sync/install_once.hpp>
 
 namespace polder::heap::lrmalloc {
 
@@ -44,16 +45,16 @@ class page_tree {
  public:
   bool begin() noexcept { return install(root_) != nullptr; }
   void end() noexcept {
-    if (top* const t = root_.load(order::relaxed)) os::unmap(t, node_bytes());
+    if (top* const t = root_.load(order::relaxed)) mem::zeroed::discard(t, 1);
   }
 
   POLDER_ALWAYS_INLINE page_word find(const void* p) const noexcept {
     const std::uintptr_t a = address(p);
-    const top* const t = root_.load(order::acquire);  // sync: page-node
+    const top* const t = root_.load(order::acquire);  // sync: installed
     if (!t || a >> map_address_bits != 0) return {};
-    const middle* const m = (*t)[index(a, 24)].load(order::acquire);  // sync: page-node
+    const middle* const m = (*t)[index(a, 24)].load(order::acquire);  // sync: installed
     if (!m) return {};
-    const leaf* const f = (*m)[index(a, 12)].load(order::acquire);  // sync: page-node
+    const leaf* const f = (*m)[index(a, 12)].load(order::acquire);  // sync: installed
     return f ? (*f)[index(a, 0)].load(order::relaxed) : page_word{};
   }
 
@@ -79,27 +80,28 @@ class page_tree {
   static_assert(sizeof(leaf) == sizeof(top) && sizeof(middle) == sizeof(top));
 
   static unsigned index(std::uintptr_t a, unsigned shift) { return a >> (page_shift + shift) & (fan_out - 1); }
-  static std::size_t node_bytes() noexcept { return align_up(sizeof(top), os::page_size()); }
+  static std::size_t node_bytes() noexcept { return mem::zeroed::bytes<top>(1); }
 
   template <class Node>
   Node* install(atomic<Node*>& slot) noexcept {
-    Node* node = slot.load(order::acquire);  // sync: page-node
-    if (node) return node;
-    auto* const fresh = static_cast<Node*>(os::map(node_bytes()));  // zeroes are an empty node
-    if (!fresh) return nullptr;
-    if (slot.cas(node, fresh, order::acq_rel, order::acquire)) {  // sync: page-node
-      nodes_.fetch_add(1, order::relaxed);
-      return fresh;
-    }
-    os::unmap(fresh, node_bytes());
-    return node;
+    return install_once(
+        slot,
+        [this] {
+          Node* const fresh = mem::zeroed::make<Node>(1);
+          if (fresh) nodes_.fetch_add(1, order::relaxed);
+          return fresh;
+        },
+        [this](Node* lost) {
+          nodes_.fetch_sub(1, order::relaxed);
+          mem::zeroed::discard(lost, 1);
+        });
   }
 
   // root_, and every slot below it down to the words
   //   written by  slots: whoever needs the node first, by CAS; never cleared. Words: who threads the page's blocks, and
   //               who releases the superblock
   //   read by     anyone who looks a pointer up
-  //   order       page-node: the release of the installing CAS publishes the zeroed node
+  //   order       installed: the nodes
   //               Words: relaxed. Whoever reads one for a block that it has comes after the fill that made the block, and so
   //               after the word and the descriptor; of any other address nothing is read but the word
   //   ABA         a slot changes once. A word may come back: who reads it does so for a block that is not free, and

@@ -7,13 +7,18 @@
 //   covers     48 bits of address; the kernel maps nothing above for who does not ask
 //   deviation  two levels, 64 KiB and 128 KiB for each 32 GiB that are used. One table is a gigabyte of address space,
 //              which a limit on it, or strict accounting, refuses
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
-#include <polder/heap/supermalloc/chunk.hpp>
-#include <polder/os/pages.hpp>
+#include <polder/base/config.hpp>
+#include <polder/mem/zeroed.hpp>
+#include <polder/sync/atomic.hpp>
+#include <polder/sync/install_once.hpp>
 
 namespace polder::heap::supermalloc {
+
+struct chunk;
 
 class chunk_map {
  public:
@@ -30,22 +35,18 @@ class chunk_map {
   // Null where there is none.
   POLDER_ALWAYS_INLINE chunk* find(std::uintptr_t a) const noexcept {
     if (a >> address_bits != 0) return nullptr;
-    const leaf* const l = root_[a >> (chunk_shift + leaf_bits)].load(order::acquire);  // sync: chunk-leaf
-    return l ? l->slots[index(a)].load(order::acquire) : nullptr;                      // sync: chunk-record
+    const leaf* const l = root_[a >> (chunk_shift + leaf_bits)].load(order::acquire);  // sync: installed
+    return l ? (*l)[index(a)].load(order::acquire) : nullptr;                          // sync: chunk-record
   }
 
   // False: no memory for a leaf, or beyond the map. Storing null never fails where a record was.
   bool store(std::uintptr_t a, chunk* k) noexcept {
     if (a >> address_bits != 0) return false;
     atomic<leaf*>& slot = root_[a >> (chunk_shift + leaf_bits)];
-    leaf* l = slot.load(order::acquire);  // sync: chunk-leaf
-    if (!l) {
-      auto* const fresh = static_cast<leaf*>(os::map(sizeof(leaf)));
-      if (!fresh) return false;
-      if (slot.cas(l, fresh, order::acq_rel, order::acquire)) l = fresh;  // sync: chunk-leaf
-      else os::unmap(fresh, sizeof(leaf));
-    }
-    l->slots[index(a)].store(k, order::release);  // sync: chunk-record
+    leaf* const l = install_once(
+        slot, [] { return mem::zeroed::make<leaf>(1); }, [](leaf* lost) { mem::zeroed::discard(lost, 1); });
+    if (!l) return false;
+    (*l)[index(a)].store(k, order::release);  // sync: chunk-record
     return true;
   }
 
@@ -58,15 +59,13 @@ class chunk_map {
   }
 
  private:
-  struct leaf {
-    atomic<chunk*> slots[std::size_t{1} << leaf_bits];
-  };
+  using leaf = std::array<atomic<chunk*>, std::size_t{1} << leaf_bits>;
   static std::size_t index(std::uintptr_t a) { return a >> chunk_shift & ((std::uintptr_t{1} << leaf_bits) - 1); }
 
   // root_ and the slots of leaves
   //   written by  who maps the first chunk of a leaf, by CAS; who makes or unmaps a chunk
   //   read by     anybody who looks an address up
-  //   order       chunk-leaf: publishes the zeroed leaf. chunk-record: publishes the record's constant fields
+  //   order       installed: the leaves. chunk-record: publishes the record's constant fields
   //   ABA         who finds a record had a block of that chunk, so it stays; or a stray address, and is told of it
   atomic<leaf*>* root_;
 };
