@@ -7,7 +7,7 @@
 //   in malloc  yes. In a signal handler that interrupted it: no (not reentrant), for a lock may be held
 //   invariant  every block of a class that was ever bumped is with the program, in one list of one cache, or free in its folio
 //
-// Locks are taken in this order and none other: the roster's; a processor's; a socket's; a vault's; the source's.
+// Locks are taken in this order and none other: a processor's; a socket's; a vault's; the source's.
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -17,6 +17,8 @@
 #include <polder/heap/parts.hpp>
 #include <polder/heap/supermalloc/design.hpp>
 #include <polder/heap/supermalloc/levels.hpp>
+#include <polder/mem/zeroed.hpp>
+#include <polder/sync/install_once.hpp>
 
 namespace polder::heap::supermalloc {
 
@@ -201,7 +203,8 @@ class super_front {
       busy += glimpse(vaults_[i].pages.busy);
       s.refills += glimpse(vaults_[i].seen.locks);
     }
-    const std::size_t tables = state_bytes_ + source_->record_bytes() + rows_made() * row_bytes();
+    const std::size_t tables =
+        state_bytes_ + source_->record_bytes() + rows_made() * mem::zeroed::bytes<cpu_row>(1);
     s.active += busy;
     s.metadata += tables;
     s.resident += held + tables;
@@ -230,7 +233,6 @@ class super_front {
   // and is left alone for ever.
   void after_fork_child(cache&) noexcept {
     const owned_lock::mark me = os::thread_mark();
-    roster_.release_in_child(me);
     for_each_lock([me](owned_lock& l, auto&& forget) {
       if (l.release_in_child(me)) forget();
     });
@@ -306,7 +308,6 @@ class super_front {
   };
 
   std::uint64_t tuned(asked what) const noexcept { return asked_.tuned[unsigned(what)]; }
-  static std::size_t row_bytes() { return align_up(sizeof(cpu_row), os::page_size()); }
   socket_cache& socket_at(unsigned socket, unsigned c) noexcept { return sockets_[socket * (count + 1) + c]; }
   vault& vault_at(unsigned home, unsigned c) noexcept { return vaults_[home * (count + 1) + c]; }
 
@@ -314,7 +315,7 @@ class super_front {
 
   place where(cache& k) noexcept {
     const unsigned cpu = machine_.current_cpu();
-    cpu_row* row = rows_[cpu].load(order::acquire);  // sync: cpu-row
+    cpu_row* row = rows_[cpu].load(order::acquire);  // sync: installed
     if (!row) [[unlikely]]
       row = make_row(cpu);
     if constexpr (!has_sockets) return {row, 0, 0};
@@ -324,17 +325,20 @@ class super_front {
     return {row, machine_.socket_of(cpu), home};
   }
 
-  // Under the roster's lock, for two threads may come on one processor. Without memory for a row, processors share the
-  // first. A fork in the middle tears nothing: at worst the child never uses the row that was being made.
+  // Two threads may come on one processor at once: who loses gives its row back, and the first one, if it was that, stays in
+  // reserve. Without memory for a row, processors share the first. A fork in the middle tears nothing: at worst the child never
+  // uses the row that was being made.
   POLDER_NOINLINE cpu_row* make_row(unsigned cpu) noexcept {
-    const os::holding h(roster_);
-    cpu_row* row = rows_[cpu].load(order::relaxed);
-    if (row) return row;
-    row = first_row_;
-    if (!first_taken_) first_taken_ = true;
-    else if (auto* const fresh = static_cast<cpu_row*>(os::map(row_bytes()))) row = fresh;
-    rows_[cpu].store(row, order::release);  // sync: cpu-row
-    return row;
+    return install_once(
+        rows_[cpu],
+        [this] {
+          if (!first_taken_.exchange(true, order::relaxed)) return first_row_;
+          cpu_row* const fresh = mem::zeroed::make<cpu_row>(1);
+          return fresh ? fresh : first_row_;
+        },
+        [this](cpu_row* lost) {
+          if (lost != first_row_) mem::zeroed::discard(lost, 1);
+        });
   }
   std::size_t rows_made() const noexcept {
     std::size_t n = 0;
@@ -604,14 +608,14 @@ class super_front {
   void for_each_row(F&& f) const noexcept {
     bool first = false;
     for (unsigned cpu = 0; cpu < machine_.cpu_limit(); ++cpu) {
-      cpu_row* const row = rows_[cpu].load(order::acquire);  // sync: cpu-row
+      cpu_row* const row = rows_[cpu].load(order::acquire);  // sync: installed
       if (!row || (row == first_row_ && first)) continue;
       first |= row == first_row_;
       f(*row);
     }
   }
 
-  // f(lock, what to do when what it guards is torn): all but the roster's.
+  // f(lock, what to do when what it guards is torn).
   template <class F>
   void for_each_lock(F&& f) noexcept {
     for_each_row([&](cpu_row& row) {
@@ -673,14 +677,13 @@ class super_front {
   unsigned homes_ = 1;
 
   // rows_ — the caches of each processor; null until a thread on it first needs them.
-  //   written by  that thread, under the roster's lock; once
+  //   written by  that thread, by CAS; once
   //   read by     everybody who comes past a thread's own lists
-  //   order       cpu-row: publishes the zeroed row
+  //   order       installed: the rows
   //   ABA         changes once
   atomic<cpu_row*>* rows_ = nullptr;
   cpu_row* first_row_ = nullptr;
-  bool first_taken_ = false;  // under the roster's lock
-  owned_lock roster_;
+  atomic<bool> first_taken_;  // somebody was the first to make a row. Relaxed: the row is zeroed from the beginning
   socket_cache* sockets_ = nullptr;  // [socket][class]
   vault* vaults_ = nullptr;          // [home][class]
   std::byte* state_ = nullptr;
