@@ -20,7 +20,7 @@ std::byte* hyperblocks::take(unsigned places, std::uint32_t number) noexcept {
   if (fresh == 0) return take_open(places, number, n = 1);
   // All of its places are ours.
   hyperblock& h = table_.at(fresh);
-  std::byte* const base = h.base.load(order::acquire);  // sync: hyper-base
+  std::byte* const base = h.base.load(order::relaxed);
   for (unsigned i = 0; i != places; ++i) h.superblock[i].store(number, order::relaxed);
   h.clean.fetch_and(~low_ones(places), order::relaxed);
   if (places != this->places()) {
@@ -43,12 +43,12 @@ std::byte* hyperblocks::take_open(unsigned places, std::uint32_t descriptor, std
 
 std::byte* hyperblocks::take_from(std::uint32_t number, unsigned places, std::uint32_t descriptor) noexcept {
   hyperblock& h = table_.at(number);
-  if (!h.base.load(order::relaxed)) return nullptr;  // new: its bits are not yet what they will be
+  if (!h.base.load(order::acquire)) return nullptr;  // sync: hyper-base: of a new one the bits are not yet right
   const unsigned at = h.taken.try_take(places);
   if (at == run_bitmap::none) return nullptr;
   for (unsigned i = 0; i != places; ++i) h.superblock[at + i].store(descriptor, order::relaxed);
   if ((h.clean.load(order::relaxed) & ones(at, places)) != 0) h.clean.fetch_and(~ones(at, places), order::relaxed);
-  return h.base.load(order::acquire) + at * place_bytes;  // sync: hyper-base
+  return h.base.load(order::relaxed) + at * place_bytes;
 }
 
 void hyperblocks::give(std::byte* superblock, unsigned places) noexcept {
@@ -139,9 +139,9 @@ bool hyperblocks::enroll(std::byte* base, std::uint32_t number) noexcept {
 // All of its places are the caller's. False: the system would not have it; then it is open again.
 bool hyperblocks::unmap(std::uint32_t number) noexcept {
   hyperblock& h = table_.at(number);
-  std::byte* const base = h.base.load(order::acquire);  // sync: hyper-base
+  std::byte* const base = h.base.load(order::relaxed);
   for (std::size_t at = 0; at != bytes_; at += mem::grain_size) addresses_.store(address(base) + at, 0);
-  h.base.store(nullptr, order::release);  // sync: hyper-base
+  h.base.store(nullptr, order::relaxed);
   calls_.fetch_add(1, order::relaxed);
   if (os::unmap(base, bytes_)) {
     unused_.push(number, links());
@@ -163,14 +163,14 @@ std::size_t hyperblocks::trim(std::size_t page) noexcept {
   const unsigned step = page <= place_bytes ? 1 : unsigned(page / place_bytes);
   for (std::uint32_t n = 1; n <= table_.made(); ++n) {
     hyperblock& h = table_.at(n);
-    if (!h.base.load(order::relaxed)) continue;
+    if (!h.base.load(order::acquire)) continue;  // sync: hyper-base
     const auto clean = [&](unsigned at) { return (~h.clean.load(order::relaxed) & ones(at, step)) == 0; };
     for (unsigned at = 0; at != places();) {
       unsigned length = 0;  // of a run of open places that were written to, taken for as long as it lasts
       while (at + length != places() && !clean(at + length) && h.taken.try_take_at(at + length, step))
         length += step;
       if (length != 0) {
-        std::byte* const base = h.base.load(order::acquire);  // sync: hyper-base
+        std::byte* const base = h.base.load(order::relaxed);
         if (os::discard_now(base + at * place_bytes, length * place_bytes) == os::discarded::zeroed) {
           given += length * place_bytes;
           h.clean.fetch_or(ones(at, length), order::relaxed);

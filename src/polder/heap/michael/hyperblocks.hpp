@@ -23,7 +23,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <polder/heap/michael/prefixed_classes.hpp>
+#include <polder/base/align.hpp>
+#include <polder/base/bits.hpp>
+#include <polder/heap/michael/place.hpp>
 #include <polder/mem/radix_map.hpp>
 #include <polder/mem/record_table.hpp>
 #include <polder/sync/index_stack.hpp>
@@ -40,7 +42,9 @@ class hyperblocks {
     run_bitmap taken;
     // base — where it lies; null: it has no memory.
     //   written by  who has all of its places
-    //   order       hyper-base: it is registered, and was whole, before it can be found
+    //   order       hyper-base: its bits and `clean` are what they are to be, for who walks all numbers. Otherwise relaxed:
+    //                 whoever has a place has it from somebody who had it when base was written (run-give, hyper-spare),
+    //                 and so has whoever has a block there
     atomic<std::byte*> base;
     atomic<std::uint32_t> next;  // in a stack of numbers
     // clean — for each place a bit: 1: nothing was written there since it came from the system.
@@ -69,8 +73,8 @@ class hyperblocks {
     const std::uint32_t number = addresses_.find(address(p));
     if (number == 0 || (number & mem::radix_map::huge_mark) != 0) return 0;
     const hyperblock& h = table_.at(number);
-    const std::size_t offset = address(p) - address(h.base.load(order::acquire));  // sync: hyper-base
-    if (offset >= bytes_) return 0;                                                // it is being unmapped
+    const std::size_t offset = address(p) - address(h.base.load(order::relaxed));
+    if (offset >= bytes_) return 0;  // it is being mapped or unmapped
     within = true;
     return h.superblock[offset / place_bytes].load(order::relaxed);
   }

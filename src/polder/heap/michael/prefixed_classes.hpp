@@ -21,12 +21,12 @@
 #include <polder/base/align.hpp>
 #include <polder/base/bits.hpp>
 #include <polder/base/config.hpp>
+#include <polder/heap/michael/place.hpp>
 #include <polder/mem/size_class/stepped.hpp>
 
 namespace polder::heap::michael {
 
 inline constexpr std::size_t prefix_bytes = 8;
-inline constexpr std::size_t place_bytes = 16 * KiB;  // the smallest superblock; others are runs of places
 
 struct prefixed_classes {
   using series = mem::size_class::stepped;
