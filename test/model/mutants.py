@@ -95,6 +95,8 @@ SUBJECTS = {
     "polder/heap/lrmalloc/partial_list.hpp": ["polder/heap/lrmalloc/fill_and_flush_model.cpp"],
     "polder/heap/supermalloc/chunk_map.hpp": ["polder/heap/supermalloc/chunk_map_model.cpp"],
     "polder/heap/scalloc/span_life.hpp": ["polder/heap/scalloc/span_life_model.cpp"],
+    "polder/heap/michael/hyperblocks.hpp": ["polder/heap/michael/hyperblocks_model.cpp"],
+    "polder/heap/michael/hyperblocks.cpp": ["polder/heap/michael/hyperblocks_model.cpp"],
     "polder/heap/michael/superblock_heap.hpp": ["polder/heap/michael/superblock_heap_model.cpp"],
     "polder/heap/michael/descriptor_stack.hpp": ["polder/heap/michael/descriptor_stack_model.cpp"],
     "polder/heap/michael/partial_queue.hpp": ["polder/heap/michael/partial_queue_model.cpp"],
@@ -217,6 +219,16 @@ BREAKS += [
      "      const std::size_t was = low;\n      if (low_.cas(low, from, order::release, order::acquire)) {\n        if (was != 0) static_cast<void>(commit(from, was));\n"),
     (PAGES, "in the window before it may be touched, above", "      if (!commit(high != 0 ? high : low, to)) return false;", "      const std::size_t was = high;\n      if (!high_.cas(high, to, order::release, order::relaxed)) continue;\n      if (!commit(was != 0 ? was : low, to)) return false;"),
     (PAGES, "the window's low end rises", "while (low == 0 || from < low) {", "while (from != low) {"),
+]
+
+HYPER = "polder/heap/michael/hyperblocks.cpp"
+BREAKS += [
+    (HYPER, "unmapped though it is not empty", "if (!h.taken.try_take_at(0, this->places())) return;", "static_cast<void>(h.taken.try_take_at(0, this->places()));"),
+    (HYPER, "whoever searched raises where searches begin", "seek.cas(began, began - std::uint32_t(began) + n, order::relaxed, order::relaxed);", "seek.store(began - std::uint32_t(began) + n, order::relaxed);"),
+    (HYPER, "what is given is not counted", "seek.fetch_add(given_once, order::release) + given_once;", "seek.fetch_add(0, order::release);"),
+    (HYPER, "places are open before anything lies there", "    [[maybe_unused]] const bool ours = table_.at(number).taken.try_take_at(0, most_places);\n    POLDER_CHECK(1, ours);\n", ""),
+    (HYPER, "a spare one for two", "if (n != 0 && slot.cas(n, 0, order::acquire, order::relaxed)) return n;", "if (n != 0) return slot.store(0, order::relaxed), n;"),
+    (HYPER, "put aside over another", "spare_[i].cas(none, number, order::release, order::relaxed))", "(static_cast<void>(none), spare_[i].store(number, order::release), true))"),
 ]
 
 REQUEST = "polder/smr/era/era_request.hpp"
@@ -707,6 +719,8 @@ RING = "polder/smr/epoch/token_ring.hpp"
 EARLIER_LOADS = "keeps the loads of who empties a slot before the stores of who takes it next: the checker does no load later than it stands"
 FENCE_ACQUIRES = "survives, and may: the heavy fence that follows is an acquire fence; the order is there for the reader"
 
+NEW_NUMBER = ("survives: a place of a number whose maker has not taken all of them yet could be had only if the store of base, which "
+              "that maker does afterwards, were seen before; the model checker takes stores as they are executed")
 SURVIVES = {
     ("polder/mem/sampled_blocks.hpp", "for_each, order 2: acquire -> relaxed"): EARLIER_LOADS,
     ("polder/mem/sampled_blocks.hpp", "for_each, order 4: release -> relaxed"): EARLIER_LOADS,
@@ -811,6 +825,8 @@ SURVIVES = {
     (REQUEST, "help, order 3: acquire -> relaxed"): COVERED,
     (REQUEST, "help, order 4: acquire -> relaxed"): COVERED,
     (REQUEST, "help, order 5: acquire -> relaxed"): COVERED,
+    (HYPER, ", order 2: acquire -> relaxed"): NEW_NUMBER,
+    (HYPER, ", order 8: acquire -> relaxed"): NEW_NUMBER,
     ("polder/ds/queue/mpsc_list.hpp", "insert, order 1: acq_rel -> relaxed"):
         "survives: the null of the node before is stored when it is made, and the model checker takes stores as they are executed",
     (OWNED, "changes do not count"):
