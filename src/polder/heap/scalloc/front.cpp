@@ -28,9 +28,7 @@ bool front_core::begin() noexcept {
 void front_core::know(cache& k) noexcept {
   if (k.known) return;
   k.known = true;
-  k.next_known = known_.load(order::relaxed);
-  bool pushed = false;
-  while (!pushed) pushed = known_.cas(k.next_known, &k, order::release, order::relaxed);  // sync: cache-known
+  known_.push(k);
 }
 
 // ---- spans ------------------------------------------------------------------------------------------------------------
@@ -148,13 +146,13 @@ void front_core::tell(const void* p, const span& s) const noexcept {
 
 void front_core::add_to(statistics& s) const noexcept {
   std::size_t active = 0, kept = 0;
-  for (const cache* k = known_.load(order::acquire); k; k = k->next_known) {  // sync: cache-known
-    active += glimpse(k->real_taken) - glimpse(k->real_given);
-    kept += glimpse(k->kept_put) - glimpse(k->kept_taken);
-    s.spans += glimpse(k->spans_taken) - glimpse(k->spans_given);
-    s.refills += glimpse(k->refills);
-    s.remote_frees += glimpse(k->remote_frees);
-  }
+  known_.each([&](const cache& k) {
+    active += glimpse(k.real_taken) - glimpse(k.real_given);
+    kept += glimpse(k.kept_put) - glimpse(k.kept_taken);
+    s.spans += glimpse(k.spans_taken) - glimpse(k.spans_given);
+    s.refills += glimpse(k.refills);
+    s.remote_frees += glimpse(k.remote_frees);
+  });
   kept -= compacted_.load(order::relaxed);
   const std::size_t readable = arena_.readable_bytes();
   if (active > readable) active = readable;  // read one after the other, while others work
@@ -193,8 +191,7 @@ std::uint32_t front_core::check_sets(const lab_type& l) const noexcept {
 
 void front_core::validate() const noexcept {
   std::uint32_t listed = 0, reusable = 0, pooled = 0, unused = 0;
-  for (const cache* k = known_.load(order::acquire); k; k = k->next_known)
-    listed += check_sets(k->own);  // sync: cache-known
+  known_.each([&](const cache& k) { listed += check_sets(k.own); });
   for (const core_lab& shared : core_labs_) listed += check_sets(shared.own);
   for (span_number n = 1; n <= arena_.taken(); ++n) {
     const span& s = arena_.at(n);

@@ -20,6 +20,7 @@
 #include <polder/mem/block.hpp>
 #include <polder/os/futex.hpp>
 #include <polder/os/processors.hpp>
+#include <polder/sync/growing_list.hpp>
 
 namespace polder::heap::scalloc {
 
@@ -60,7 +61,7 @@ class front_core {
     core_lab* shared;  // CLAB, while the cache is assigned to one
     bool entered;      // it has a LAB
     bool known;        // in the front's list of caches, for good
-    cache* next_known;
+    plain<cache*> next_known;
     // What it has done so far; others glimpse.
     std::size_t real_taken, real_given;  // bytes of real spans, from and to the pool
     std::size_t kept_put, kept_taken;    // of them bytes that hold memory
@@ -133,9 +134,9 @@ class front_core {
   std::uint32_t threshold_percent_;
   std::size_t madvise_above_;  // bytes of a real span
   labs model_;
-  atomic<cache*> known_;           // every cache that ever had a LAB; pushed by CAS, never taken. sync: cache-known
-  atomic<std::size_t> compacted_;  // bytes that a trim without a cache gave back. Relaxed: a sum
-  bool in_child_ = false;          // after a fork spans that others had in hand are lost
+  growing_list<cache, &cache::next_known> known_;  // every cache that ever had a LAB
+  atomic<std::size_t> compacted_;                  // bytes that a trim without a cache gave back. Relaxed: a sum
+  bool in_child_ = false;                          // after a fork spans that others had in hand are lost
   core_lab core_labs_[span_pool::most_cores];
 };
 
@@ -213,11 +214,11 @@ class front : public front_core {
   void after_fork_child(cache& mine) noexcept {
     in_child_ = true;
     const owned_lock::mark me = os::thread_mark();
-    for (cache* k = known_.load(order::acquire); k; k = k->next_known) {  // sync: cache-known
-      const bool torn = k->own.lock.release_in_child(me);
-      if (k->state == cache_state::inside && k != &mine) life::bury(k->own, torn);
-      else if (torn) life::forget_sets(k->own);
-    }
+    known_.each([&](cache& k) {
+      const bool torn = k.own.lock.release_in_child(me);
+      if (k.state == cache_state::inside && &k != &mine) life::bury(k.own, torn);
+      else if (torn) life::forget_sets(k.own);
+    });
     for (core_lab& shared : core_labs_) {
       shared.door.release_in_child(me);
       if (shared.own.lock.release_in_child(me)) life::forget_sets(shared.own);
