@@ -62,8 +62,9 @@ void span_arena::open_all() noexcept {
 
 void span_arena::abandon() noexcept { os::unmap(start_, reserved_); }
 
-bool span_arena::open_more() noexcept {
+bool span_arena::open_beyond(span_number n) noexcept {
   const span_number open = opened();
+  if (open > n) return true;  // another was here meanwhile
   if (open >= room_) return false;
   // One span at first, a quarter of what there is later, at most 64 MiB or a span: few system calls.
   const span_number most = span_number((64 * MiB) >> shift_);
@@ -103,7 +104,7 @@ span* span_arena::take(std::size_t real) noexcept {
   span_number n = taken_.load(order::relaxed);
   for (;;) {
     if (n >= opened()) {
-      if (!open_more()) return nullptr;
+      if (!open_beyond(n)) return nullptr;
       n = taken_.load(order::relaxed);
     } else if (taken_.cas(n, n + 1, order::acq_rel, order::relaxed)) {  // sync: span-opened
       break;

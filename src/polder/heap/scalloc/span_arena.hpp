@@ -64,7 +64,7 @@ class span_arena {
   std::size_t readable_bytes() const noexcept;
 
  private:
-  bool open_more() noexcept;
+  bool open_beyond(span_number n) noexcept;  // false: the system refuses, or there is no more room
   span_number opened() const noexcept {
     return span_number(opened_bytes_.load(order::acquire) >> shift_);  // sync: span-opened
   }
