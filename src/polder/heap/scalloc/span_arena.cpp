@@ -78,7 +78,8 @@ bool span_arena::open_beyond(span_number n) noexcept {
       const std::size_t length = std::size_t{step} << shift_;
       if (!os::commit(from, length)) continue;
       os::keep_in_core_dumps(from, length, true);
-      while (whole < open + step && !whole_.cas(whole, open + step, order::relaxed, order::relaxed)) {
+      while (whole < open + step &&
+             !whole_.cas(whole, open + step, order::release, order::relaxed)) {  // sync: span-whole
       }
       return opened_from(open, step), true;
     }
@@ -92,8 +93,8 @@ bool span_arena::open_beyond(span_number n) noexcept {
 // By us, or by another thread that opened the same.
 void span_arena::opened_from(span_number first, span_number count) noexcept {
   std::size_t seen = std::size_t{first} << shift_;
-  opened_bytes_.cas(seen, (std::size_t{first} + count) << shift_, order::acq_rel,
-                    order::acquire);  // sync: span-opened
+  opened_bytes_.cas(seen, (std::size_t{first} + count) << shift_, order::release,
+                    order::relaxed);  // sync: span-opened
 }
 
 span* span_arena::take(std::size_t real) noexcept {
@@ -106,7 +107,7 @@ span* span_arena::take(std::size_t real) noexcept {
     if (n >= opened()) {
       if (!open_beyond(n)) return nullptr;
       n = taken_.load(order::relaxed);
-    } else if (taken_.cas(n, n + 1, order::acq_rel, order::relaxed)) {  // sync: span-opened
+    } else if (taken_.cas(n, n + 1, order::release, order::relaxed)) {  // sync: span-opened
       break;
     }
   }
@@ -117,7 +118,7 @@ span* span_arena::take(std::size_t real) noexcept {
 }
 
 bool span_arena::make_readable(span& s, std::size_t real) noexcept {
-  if (s.number <= whole_.load(order::relaxed)) return true;
+  if (s.number <= whole_.load(order::acquire)) return true;  // sync: span-whole
   const std::size_t had = s.readable != 0 ? s.readable : align_up(real_spans::smallest, page());
   const std::size_t wanted = align_up(real, page());
   auto* const start = reinterpret_cast<std::byte*>(&s);
