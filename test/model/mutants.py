@@ -95,6 +95,8 @@ SUBJECTS = {
     "polder/heap/lrmalloc/page_tree.hpp": ["polder/heap/lrmalloc/page_map_model.cpp"],
     "polder/heap/lrmalloc/partial_list.hpp": ["polder/heap/lrmalloc/fill_and_flush_model.cpp"],
     "polder/heap/supermalloc/chunk_map.hpp": ["polder/heap/supermalloc/chunk_map_model.cpp"],
+    "polder/heap/scalloc/span_arena.hpp": ["polder/heap/scalloc/span_arena_model.cpp"],
+    "polder/heap/scalloc/span_arena.cpp": ["polder/heap/scalloc/span_arena_model.cpp"],
     "polder/heap/scalloc/span_life.hpp": ["polder/heap/scalloc/span_life_model.cpp"],
     "polder/heap/michael/hyperblocks.hpp": ["polder/heap/michael/hyperblocks_model.cpp"],
     "polder/heap/michael/hyperblocks.cpp": ["polder/heap/michael/hyperblocks_model.cpp"],
@@ -232,6 +234,15 @@ BREAKS += [
     (HYPER, "places are open before anything lies there", "    [[maybe_unused]] const bool ours = table_.at(number).taken.try_take_at(0, most_places);\n    POLDER_CHECK(1, ours);\n", ""),
     (HYPER, "a spare one for two", "if (n != 0 && slot.cas(n, 0, order::acquire, order::relaxed)) return n;", "if (n != 0) return slot.store(0, order::relaxed), n;"),
     (HYPER, "put aside over another", "spare_[i].cas(none, number, order::release, order::relaxed))", "(static_cast<void>(none), spare_[i].store(number, order::release), true))"),
+]
+
+SPANS = "polder/heap/scalloc/span_arena.cpp"
+BREAKS += [
+    (SPANS, "taken by a store", "taken_.cas(n, n + 1, order::release, order::relaxed)", "(taken_.store(n + 1, order::release), true)"),
+    (SPANS, "opened before it may be touched", "    for (; step != 0; step /= 2) {\n", "    for (opened_from(open, step); step != 0; step /= 2) {\n"),
+    (SPANS, "opened in part, and goes for whole", "if (!setting_.protect && whole >= open) {", "if (!setting_.protect) {"),
+    (SPANS, "none where another opened the last", "  if (open > n) return true;  // another was here meanwhile\n", "  static_cast<void>(n);\n"),
+    (SPANS, "taken before it is opened", "if (n >= opened()) {", "if (n > opened()) {"),
 ]
 
 REQUEST = "polder/smr/era/era_request.hpp"
