@@ -94,6 +94,7 @@ SUBJECTS = {
     "polder/heap/lrmalloc/page_array.hpp": ["polder/heap/lrmalloc/page_map_model.cpp"],
     "polder/heap/lrmalloc/page_tree.hpp": ["polder/heap/lrmalloc/page_map_model.cpp"],
     "polder/heap/lrmalloc/partial_list.hpp": ["polder/heap/lrmalloc/fill_and_flush_model.cpp"],
+    "polder/heap/supermalloc/slice_classes.hpp": ["polder/heap/supermalloc/slice_classes_model.cpp"],
     "polder/heap/supermalloc/chunk_map.hpp": ["polder/heap/supermalloc/chunk_map_model.cpp"],
     "polder/heap/scalloc/span_arena.hpp": ["polder/heap/scalloc/span_arena_model.cpp"],
     "polder/heap/scalloc/span_arena.cpp": ["polder/heap/scalloc/span_arena_model.cpp"],

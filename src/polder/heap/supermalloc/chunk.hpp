@@ -18,6 +18,7 @@
 #include <polder/base/align.hpp>
 #include <polder/heap/supermalloc/folio.hpp>
 #include <polder/heap/supermalloc/size_classes.hpp>
+#include <polder/heap/supermalloc/slice_classes.hpp>
 #include <polder/sync/atomic.hpp>
 
 namespace polder::heap::supermalloc {
@@ -41,12 +42,7 @@ struct chunk {
   std::uint32_t next;         // among the numbers without memory, or among the shared chunks of its home
   std::uint32_t free_slices;  // a bit a slice
 
-  // The class of each slice; 0: nobody's. A chunk of one class says it in all of them.
-  //   written by  who takes the slice, who gives it back
-  //   read by     anybody who looks an address up
-  //   order       slice-class: the records of its folios were cleared before
-  //   ABA         who has a block in it finds its class: it cannot be given back meanwhile
-  atomic<std::uint8_t> cls[slices_per_chunk];
+  slice_classes<slices_per_chunk> classes;
 
   // A bit a slice: its folios' records cannot be trusted (see pages::adrift).
   //   written by  the only thread of a child
@@ -57,9 +53,7 @@ struct chunk {
   folio folios[folios_per_chunk];
 
   bool shared() const { return region_mask != chunk_bytes - 1; }
-  unsigned class_at(std::uint32_t offset) const {
-    return cls[offset / slice_bytes].load(order::acquire);  // sync: slice-class
-  }
+  unsigned class_at(std::uint32_t offset) const { return classes.at(offset / slice_bytes); }
   folio_number number_of(unsigned place) const { return number * folios_per_chunk + place; }
 
   // Where folio `place` of class c begins.

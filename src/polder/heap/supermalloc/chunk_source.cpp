@@ -57,7 +57,7 @@ chunk* chunk_source::make(unsigned home, std::uint32_t region_mask, unsigned c) 
   k.home = std::uint16_t(home);
   k.busy = 0;
   k.forsaken.store(0, order::relaxed);
-  for (auto& slice : k.cls) slice.store(std::uint8_t(c), order::release);  // sync: slice-class
+  k.classes.of_all(c);
   if (!map_.store(address(at), &k)) {
     k.base = nullptr;
     os::unmap(at, chunk_bytes);
@@ -97,14 +97,14 @@ region chunk_source::next_slice(unsigned c, unsigned home, chunk* fresh) noexcep
   chunk& k = chunks_.at(n);
   const auto slice = unsigned(std::countr_zero(k.free_slices));
   k.free_slices &= k.free_slices - 1;
-  k.cls[slice].store(std::uint8_t(c), order::release);  // sync: slice-class
+  k.classes.take(slice, c);
   const unsigned first = slice * folios_per_slice;
   return {&k, first, first + unsigned(slice_bytes / size_classes::folio_bytes(c))};
 }
 
 bool chunk_source::give_slice(chunk& k, unsigned slice) noexcept {
   os::discard_now(k.base + slice * slice_bytes, slice_bytes);
-  k.cls[slice].store(0, order::release);  // sync: slice-class
+  k.classes.give(slice);
   for (unsigned i = 0; i < folios_per_slice; ++i) clear(k.folios[slice * folios_per_slice + i]);
   {
     const os::holding h(lock);

@@ -231,7 +231,7 @@ void page_keeper::forsake(pages& p, unsigned c, unsigned home) noexcept {
     if (k.home != home) return;
     std::uint32_t slices = 0;
     for (unsigned s = 0; s < slices_per_chunk; ++s)
-      if (k.cls[s].load(order::relaxed) == c) slices |= 1u << s;
+      if (k.classes.known(s) == c) slices |= 1u << s;
     k.forsaken.store(k.forsaken.load(order::relaxed) | slices, order::relaxed);
   });
   const std::size_t held = p.held;
@@ -264,7 +264,7 @@ void page_keeper::validate(const pages& p, unsigned c, unsigned home) const noex
     std::size_t busy_here = 0;
     for (unsigned place = 0; place < folios_per_chunk; ++place) {
       const unsigned slice = place / folios_per_slice;
-      if (k.cls[k.shared() ? slice : 0].load(order::relaxed) != c) continue;
+      if (k.classes.known(k.shared() ? slice : 0) != c) continue;
       const folio& f = k.folios[place];
       const unsigned bumped = bumped_blocks(f, c);
       must(f.used <= bumped && bumped <= capacity);
@@ -281,7 +281,7 @@ void page_keeper::validate(const pages& p, unsigned c, unsigned home) const noex
       busy += f.used != 0 ? classes::folio_bytes(c) : 0;
       busy_here += f.used != 0;
     }
-    must(k.shared() || k.cls[0].load(order::relaxed) != c || busy_here == k.busy);
+    must(k.shared() || k.classes.known(0) != c || busy_here == k.busy);
   });
   if (forsaken) return;
   must(listed == 0 && p.taken - p.given == used && held == p.held && busy == p.busy);
