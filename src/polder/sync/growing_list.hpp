@@ -34,8 +34,8 @@ class growing_list {
   // first_
   //   written by  who pushes, by CAS
   //   read by     who walks
-  //   order       list-grown: a member and its link were written before it is met. All writes are read-modify-writes, so who
-  //                 reads the last comes after all of them
+  //   order       list-grown: a member and its link were written before it is met. All writes are read-modify-writes,
+  //                 so who reads the last comes after all of them
   //   ABA         none: nothing leaves
   atomic<T*> first_;
 };

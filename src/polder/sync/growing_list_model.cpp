@@ -1,4 +1,5 @@
-// growing_list under the model checker: a walk meets members as they were when they were pushed, and at the end each once.
+// growing_list under the model checker: a walk meets members as they were when they were pushed, and at the end each
+// once.
 #include <polder/sync/growing_list.hpp>
 
 #include "explore.hpp"

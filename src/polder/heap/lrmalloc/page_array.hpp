@@ -87,8 +87,8 @@ class page_array {
   //   written by  who has a superblock outside it, by CAS. Once they are not 0, low_ only falls and high_ only rises
   //   read by     anyone who looks a pointer up
   //   order       page-window: the memory was made accessible before the CAS that takes it in; low_ is set before high_.
-  //                 Both are read one after the other: whatever was between, they enclose a part of the window. Who takes a
-  //                 part in made it accessible itself, so it acquires only what it finds to be in already
+  //                 Both are read one after the other: whatever was between, they enclose a part of the window. Who
+  //                 takes a part in made it accessible itself, so it acquires only what it finds to be in already
   //   ABA         no: monotonic
   atomic<std::size_t> high_;
   atomic<std::size_t> low_;

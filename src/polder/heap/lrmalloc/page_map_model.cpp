@@ -1,5 +1,5 @@
-// Both page maps under the model checker: a word that was written is found, nothing is lost when two make the nodes on the way
-// at once, and whoever asks for whatever address reads only what may be read.
+// Both page maps under the model checker: a word that was written is found, nothing is lost when two make the nodes on
+// the way at once, and whoever asks for whatever address reads only what may be read.
 #include <polder/heap/lrmalloc/page_array.hpp>
 #include <polder/heap/lrmalloc/page_tree.hpp>
 
@@ -42,8 +42,8 @@ struct in_tree : rl::test_suite<in_tree, 2> {
   }
 };
 
-// The reservation. Of each step of the window the first word is there, and until it may be touched it says so. Addresses of words
-// are as far apart as the checker's words are; lengths are those of the words in the heap.
+// The reservation. Of each step of the window the first word is there, and until it may be touched it says so.
+// Addresses of words are as far apart as the checker's words are; lengths are those of the words in the heap.
 struct reservation {
   static constexpr std::size_t step = 64 * polder::KiB / sizeof(page_word);
   static constexpr unsigned steps = 3;  // 1 … 3

@@ -102,8 +102,8 @@ class page_tree {
   //               who releases the superblock
   //   read by     anyone who looks a pointer up
   //   order       installed: the nodes
-  //               Words: relaxed. Whoever reads one for a block that it has comes after the fill that made the block, and so
-  //               after the word and the descriptor; of any other address nothing is read but the word
+  //               Words: relaxed. Whoever reads one for a block that it has comes after the fill that made the block,
+  //               and so after the word and the descriptor; of any other address nothing is read but the word
   //   ABA         a slot changes once. A word may come back: who reads it does so for a block that is not free, and
   //               then it does not change
   atomic<top*> root_;

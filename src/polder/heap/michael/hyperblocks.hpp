@@ -42,9 +42,9 @@ class hyperblocks {
     run_bitmap taken;
     // base — where it lies; null: it has no memory.
     //   written by  who has all of its places
-    //   order       hyper-base: its bits and `clean` are what they are to be, for who walks all numbers. Otherwise relaxed:
-    //                 whoever has a place has it from somebody who had it when base was written (run-give, hyper-spare),
-    //                 and so has whoever has a block there
+    //   order       hyper-base: its bits and `clean` are what they are to be, for who walks all numbers. Otherwise
+    //                 relaxed: whoever has a place has it from somebody who had it when base was written (run-give,
+    //                 hyper-spare), and so has whoever has a block there
     atomic<std::byte*> base;
     atomic<std::uint32_t> next;  // in a stack of numbers
     // clean — for each place a bit: 1: nothing was written there since it came from the system.

@@ -1,6 +1,6 @@
-// hyperblocks under the model checker, over a kernel that gives the same addresses again at once: a place has one holder, which
-// comes after the last one whatever was unmapped in between; no search passes over what was given back before it began; and at
-// the end every hyperblock is with the kernel.
+// hyperblocks under the model checker, over a kernel that gives the same addresses again at once: a place has one
+// holder, which comes after the last one whatever was unmapped in between; no search passes over what was given back
+// before it began; and at the end every hyperblock is with the kernel.
 #include <polder/heap/michael/hyperblocks.cpp>
 
 #include "kernel.hpp"
@@ -75,8 +75,8 @@ struct parts : rl::test_suite<parts<Trims>, 2>, world<0> {
   void after() { all_back(); }
 };
 
-// One gives a place of a hyperblock that was full, one searches for a place. What is open afterwards is found before another
-// hyperblock is mapped.
+// One gives a place of a hyperblock that was full, one searches for a place. What is open afterwards is found before
+// another hyperblock is mapped.
 struct search_meets_give : rl::test_suite<search_meets_give, 2>, world<0> {
   std::byte* held[2 * places];
   void before() {
@@ -96,8 +96,8 @@ struct search_meets_give : rl::test_suite<search_meets_give, 2>, world<0> {
   }
 };
 
-// Whoever counts hears of what nobody has written to that it is clean: of a hyperblock that is new, and of one that the system
-// would not have back, but for its contents.
+// Whoever counts hears of what nobody has written to that it is clean: of a hyperblock that is new, and of one that the
+// system would not have back, but for its contents.
 template <bool Returns>
 struct counting : rl::test_suite<counting<Returns>, 2>, world<0> {
   static constexpr std::uint64_t clean = Returns ? 1 : std::uint64_t{1} << (places - 1);

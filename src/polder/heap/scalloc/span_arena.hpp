@@ -84,8 +84,8 @@ class span_arena {
   // been taken.
   //   written by  whoever opens or takes one, by CAS; they only grow. whole_ stands still once a span was opened in part
   //   read by     everybody
-  //   order       span-opened: the header was made readable before. span-whole: so was the rest, by whoever it was: one may
-  //                 open a span in part while another opens the whole of it
+  //   order       span-opened: the header was made readable before. span-whole: so was the rest, by whoever it was: one
+  //                 may open a span in part while another opens the whole of it
   //   ABA         monotonic
   atomic<std::size_t> opened_bytes_;
   alignas(false_sharing_range) atomic<span_number> whole_;

@@ -1,5 +1,5 @@
-// span_arena under the model checker: a span has one taker, and whatever one finds of spans that are there may be touched, though
-// several open the same ones at once, some of them only in part.
+// span_arena under the model checker: a span has one taker, and whatever one finds of spans that are there may be
+// touched, though several open the same ones at once, some of them only in part.
 #include <polder/heap/scalloc/span_arena.cpp>
 
 #include <new>

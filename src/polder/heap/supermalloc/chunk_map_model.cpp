@@ -1,5 +1,5 @@
-// chunk_map under the model checker: whoever finds a record finds in it what its maker wrote, and no record is lost when two
-// make the leaf on the way at once.
+// chunk_map under the model checker: whoever finds a record finds in it what its maker wrote, and no record is lost
+// when two make the leaf on the way at once.
 #include <polder/heap/supermalloc/chunk_map.hpp>
 
 #include "explore.hpp"

@@ -39,8 +39,9 @@ class slice_classes {
   // cls_
   //   written by  who takes the slice, who gives it back
   //   read by     anybody who looks an address up
-  //   order       slice-class: the records of its folios were cleared before it was taken. When it is given back nothing is
-  //                 published: who finds 0 looks at no record. What the maker of a chunk writes comes with the chunk itself
+  //   order       slice-class: the records of its folios were cleared before it was taken. When it is given back
+  //                 nothing is published: who finds 0 looks at no record. What the maker of a chunk writes comes with
+  //                 the chunk itself
   //   ABA         who has a block in it finds its class: it cannot be given back meanwhile
   atomic<std::uint8_t> cls_[Slices];
 };

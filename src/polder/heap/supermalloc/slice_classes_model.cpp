@@ -1,5 +1,5 @@
-// slice_classes under the model checker: an address that is asked about while its slice passes from one class to the next is never
-// held against the former life's record.
+// slice_classes under the model checker: an address that is asked about while its slice passes from one class to the
+// next is never held against the former life's record.
 #include <polder/heap/supermalloc/slice_classes.hpp>
 #include <polder/sync/owned_lock.hpp>
 

@@ -325,9 +325,9 @@ class super_front {
     return {row, machine_.socket_of(cpu), home};
   }
 
-  // Two threads may come on one processor at once: who loses gives its row back, and the first one, if it was that, stays in
-  // reserve. Without memory for a row, processors share the first. A fork in the middle tears nothing: at worst the child never
-  // uses the row that was being made.
+  // Two threads may come on one processor at once: who loses gives its row back, and the first one, if it was that,
+  // stays in reserve. Without memory for a row, processors share the first. A fork in the middle tears nothing: at
+  // worst the child never uses the row that was being made.
   POLDER_NOINLINE cpu_row* make_row(unsigned cpu) noexcept {
     return install_once(
         rows_[cpu],
