@@ -12,10 +12,11 @@
 
 namespace polder::mem {
 
-class delay_ring {
+template <std::size_t Room, std::size_t MostBytes>
+class delay_ring_of {
  public:
-  static constexpr std::size_t room = 4096;  // blocks
-  static constexpr std::size_t most_bytes = 16 * MiB;
+  static constexpr std::size_t room = Room;  // blocks
+  static constexpr std::size_t most_bytes = MostBytes;
   static constexpr std::size_t longest =
       most_bytes / 4;  // a block beyond would drive too many others out, and does not wait
 
@@ -50,5 +51,7 @@ class delay_ring {
   atomic<std::size_t> taken_;  // up to here they were looked for because of the bytes
   atomic<std::size_t> bytes_;  // that wait
 };
+
+using delay_ring = delay_ring_of<4096, 16 * MiB>;
 
 }  // namespace polder::mem
