@@ -10,7 +10,7 @@
 
 #include <polder/mem/zeroed.hpp>
 #include <polder/sync/atomic.hpp>
-#include <polder/sync/install_once.hpp>
+#include <polder/sync/next_number.hpp>
 
 namespace polder::mem {
 
@@ -28,19 +28,13 @@ class record_table {
     return directory_[number / per_table].load(order::acquire)[number % per_table];  // sync: installed
   }
 
-  std::uint32_t made() const noexcept { return made_.load(order::acquire); }  // sync: record-counted
+  std::uint32_t made() const noexcept { return made_.load(order::acquire); }  // sync: number-counted
 
   // A number that nobody had before; 0: all are in use, or the system refuses.
   std::uint32_t add() noexcept {
-    std::uint32_t number = made_.load(order::relaxed);
-    do {
-      if (number + 1 >= std::uint64_t{per_table} * tables_) return 0;
-      const Record* const table = install_once(
-          directory_[(number + 1) / per_table], [] { return zeroed::make<Record>(per_table); },
-          [](Record* fresh) { zeroed::discard(fresh, per_table); });
-      if (!table) return 0;
-    } while (!made_.cas(number, number + 1, order::release, order::relaxed));  // sync: record-counted
-    return number + 1;
+    return next_number(
+        made_, std::uint64_t{per_table} * tables_, directory_, per_table,
+        [] { return zeroed::make<Record>(per_table); }, [](Record* fresh) { zeroed::discard(fresh, per_table); });
   }
 
   // Bytes mapped for tables.
@@ -54,7 +48,7 @@ class record_table {
   //   written by  whoever needs the first number of one, by CAS; never cleared
   //   read by     anyone who has a number
   //   order       installed: the tables
-  //               record-counted: who reads the count, to walk all numbers, finds their tables
+  //               number-counted: who reads the count, to walk all numbers, finds their tables
   //   ABA         no: a slot changes once, the count only grows
   atomic<Record*>* directory_;
   std::uint32_t tables_;

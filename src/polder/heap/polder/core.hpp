@@ -134,7 +134,7 @@ class core {
   static constexpr unsigned labs_per_grain = unsigned(mem::grain_size / sizeof(lab));
   static constexpr unsigned max_labs = 1u << 20;
   lab& lab_at(mem::lab_number n) const noexcept;
-  mem::lab_number labs_made() const noexcept { return labs_.load(order::acquire); }  // sync: lab-counted
+  mem::lab_number labs_made() const noexcept { return labs_.load(order::acquire); }  // sync: number-counted
   lab* make_lab(mem::site s) noexcept;
   lab* find_lab(std::uint32_t thread) noexcept;
   lab* idle_lab(mem::site s, std::uint32_t thread) noexcept;
@@ -396,7 +396,7 @@ class core {
 
   // lab_blocks_ — LABs, a grain of them at a time, never given back.
   //   order  installed: zeroed LABs
-  //          lab-counted (labs_): who counts a LAB has its grain; who reads the count finds it
+  //          number-counted (labs_): who counts a LAB has its grain; who reads the count finds it
   atomic<lab*>* lab_blocks_;
   alignas(false_sharing_range) atomic<std::uint32_t> labs_{0};  // made so far
   // threads_ — that have had a LAB, since the start or the fork that made this process.

@@ -12,7 +12,7 @@
 #include <polder/os/probe.hpp>
 #include <polder/os/processors.hpp>
 #include <polder/os/thread_name.hpp>
-#include <polder/sync/install_once.hpp>
+#include <polder/sync/next_number.hpp>
 
 namespace polder::heap {
 
@@ -87,12 +87,9 @@ lab* core::make_lab(mem::site s) noexcept {
     arena_.words()[g].store(0, order::relaxed);
     static_cast<void>(grains_.give(g, 1));
   };
-  mem::lab_number number = labs_.load(order::relaxed);
-  do {
-    if (number + 1 >= max_labs) return nullptr;
-    if (!install_once(lab_blocks_[(number + 1) / labs_per_grain], make, discard)) return nullptr;
-  } while (!labs_.cas(number, number + 1, order::release, order::relaxed));  // sync: lab-counted
-  grains_.expect(++number);
+  const mem::lab_number number = next_number(labs_, max_labs, lab_blocks_, labs_per_grain, make, discard);
+  if (number == 0) return nullptr;
+  grains_.expect(number);
   lab& l = lab_at(number);
   l.base = base_of_fast_paths();
   l.secret = secret_;
