@@ -41,6 +41,7 @@ SUBJECTS = {
     "polder/mem/arena.hpp": ["polder/mem/arena_model.cpp"],
     "polder/mem/arena.cpp": ["polder/mem/arena_model.cpp"],
     "polder/mem/delay_ring.hpp": ["polder/mem/delay_ring_model.cpp"],
+    "polder/mem/guarded_slot.hpp": ["polder/mem/guarded_slot_model.cpp"],
     "polder/mem/span_state_model.cpp": ["polder/mem/span_state_model.cpp"],
     "polder/mem/anchor.hpp": ["polder/mem/anchor_model.cpp"],
     "polder/ds/tree/abtree.hpp": ["polder/ds/tree/abtree_model.cpp"],
@@ -206,6 +207,9 @@ BREAKS += [
     ("polder/sync/growing_list.hpp", "pushed by a store", "!first_.cas(first, &member, order::release, order::relaxed)", "(first_.store(&member, order::release), false)"),
     ("polder/sync/growing_list.hpp", "linked after it is pushed", "    do (member.*next).set(first);\n    while (!first_.cas(first, &member, order::release, order::relaxed));  // sync: list-grown\n", "    while (!first_.cas(first, &member, order::release, order::relaxed));\n    (member.*next).set(first);\n"),
     ("polder/sync/noted.hpp", "who forgets does not look again", "  if (any()) note(summary, bit);", "  (void)any;"),
+    ("polder/mem/guarded_slot.hpp", "made by two", "return now_.cas(was, state::being_made, order::acquire, order::relaxed);", "if (now_.load(order::acquire) != was) return false;\n    return now_.store(state::being_made, order::relaxed), true;"),
+    ("polder/mem/guarded_slot.hpp", "given by two", "return now_.cas(was, state::being_given, order::acquire, order::relaxed);", "if (now_.load(order::acquire) != was) return false;\n    return now_.store(state::being_given, order::relaxed), true;"),
+    ("polder/mem/guarded_slot.hpp", "live before it is known", "    block_.store(block, order::relaxed);\n    asked_.store(asked, order::relaxed);\n    now_.store(state::live, order::release);", "    now_.store(state::live, order::release);\n    block_.store(block, order::relaxed);\n    asked_.store(asked, order::relaxed);"),
     ("polder/mem/delay_ring.hpp", "swapped in two steps", "void* const before = slots_[n % room].exchange(block, order::acq_rel);", "void* const before = slots_[n % room].load(order::acquire);\n    slots_[n % room].store(block, order::release);"),
     ("polder/mem/delay_ring.hpp", "loses what waited longest", "if (before != nullptr)", "if (before != nullptr && block != nullptr)"),
     ("polder/sync/next_number.hpp", "counted by a store", "count.cas(last, last + 1, order::release, order::relaxed)", "(count.store(last + 1, order::release), true)"),
@@ -708,6 +712,8 @@ AT_REST = "survives, and may: each() is for when nobody is inside"
 NOT_LATE = "survives: the model checker does a CAS where it stands; a processor might, without the order, do it later"
 RELEASE_SEQUENCE = ("survives: Relacy has the release sequences of C++11, in which a thread's own later stores go on with one; "
                     "C++20's do not")
+AFTER_OWN_CAS = ("survives: Relacy lets a thread's store go on with the release sequence that its CAS went on with; by the standard it ends "
+                 "there, and with it what the thread before had done")
 AFTER_ACQUIRING = "survives, and may: it only looks whether a link has changed since loads before it, which acquire"
 COVERED = "survives, and may: the seq_cst fence that follows is an acquire fence; the order is there for the reader"
 HELD = "survives: who left that behind is still inside and keeps the node; it takes regions that end while others last"
@@ -742,6 +748,7 @@ FENCE_ACQUIRES = "survives, and may: the heavy fence that follows is an acquire 
 NEW_NUMBER = ("survives: a place of a number whose maker has not taken all of them yet could be had only if the store of base, which "
               "that maker does afterwards, were seen before; the model checker takes stores as they are executed")
 SURVIVES = {
+    ("polder/mem/guarded_slot.hpp", "give_up, order 1: release -> relaxed"): AFTER_OWN_CAS,
     ("polder/mem/sampled_blocks.hpp", "for_each, order 2: acquire -> relaxed"): EARLIER_LOADS,
     ("polder/mem/sampled_blocks.hpp", "for_each, order 4: release -> relaxed"): EARLIER_LOADS,
     ("polder/ds/parts/claimed_cells.hpp", "claimed_cells, order 5: release -> relaxed"): "the fence before it releases as well",

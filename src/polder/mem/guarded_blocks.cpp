@@ -7,12 +7,12 @@
 namespace polder::mem {
 
 void guarded_blocks::start(std::size_t page, secret s) noexcept {
-  auto* const table = static_cast<slot*>(os::map(align_up(slots * sizeof(slot), page)));
+  auto* const table = static_cast<guarded_slot*>(os::map(align_up(slots * sizeof(guarded_slot), page)));
   if (table == nullptr) return;
   const std::size_t all = (2 * slots + 1) * page;
   auto* const pages = static_cast<std::byte*>(os::reserve(all));
   if (pages == nullptr) {
-    static_cast<void>(os::unmap(table, align_up(slots * sizeof(slot), page)));
+    static_cast<void>(os::unmap(table, align_up(slots * sizeof(guarded_slot), page)));
     return;
   }
   static_cast<void>(os::keep_in_core_dumps(pages, all, false));
@@ -35,22 +35,19 @@ void* guarded_blocks::take(std::size_t n, random& r) noexcept {
   constexpr unsigned tries = 4;
   for (unsigned t = 0; t != tries; ++t) {
     const unsigned i = turn_.fetch_add(1, order::relaxed) % slots;
-    slot& s = table_[i];
-    state was = state::idle;
-    if (!s.now.cas(was, state::being_made, order::acquire, order::relaxed)) continue;  // sync: guarded-idle
+    guarded_slot& s = table_[i];
+    if (!s.begin_making()) continue;
     std::byte* const page = page_of(i);
     if (!open(page)) {
-      s.now.store(state::idle, order::release);  // sync: guarded-idle
+      s.give_up();
       return nullptr;
     }
     const bool at_end = (r.next() & 1) != 0;
     std::byte* const p = at_end ? page + align_down(page_ - (n != 0 ? n : 1), min_alignment) : page;
     __builtin_memset(page, pattern_, page_);
     __builtin_memset(p, 0, n);
-    s.block = p;
-    s.asked = std::uint32_t(n);
     live_.fetch_add(1, order::relaxed);
-    s.now.store(state::live, order::release);  // sync: guarded-live
+    s.end_making(p, std::uint32_t(n));
     return p;
   }
   return nullptr;
@@ -70,33 +67,30 @@ void guarded_blocks::close(std::byte* page) const noexcept {
   }
 }
 
-bool guarded_blocks::surroundings_hold(const slot& s, const std::byte* page) const noexcept {
+bool guarded_blocks::surroundings_hold(const guarded_slot& s, const std::byte* page) const noexcept {
   const auto is_pattern = [&](const std::byte* from, const std::byte* to) {
     for (; from != to; ++from)
       if (*from != std::byte{pattern_}) return false;
     return true;
   };
-  return is_pattern(page, s.block) && is_pattern(s.block + s.asked, page + page_);
+  return is_pattern(page, s.block()) && is_pattern(s.block() + s.asked(), page + page_);
 }
 
 void guarded_blocks::give(const void* p) noexcept {
   const unsigned i = slot_near(p);
-  slot& s = table_[i];
-  if (p != s.block) report_free(p);
-  state was = state::live;
-  // Of two threads that free the same block, one wins and the other is told.
-  if (!s.now.cas(was, state::being_given, order::acquire, order::relaxed)) report_free(p);  // sync: guarded-live
+  guarded_slot& s = table_[i];
+  if (!s.begin_giving() || p != s.block()) report_free(p);
   if (!surroundings_hold(s, page_of(i)))
     report(misuse::corrupted, p, {.remark = "written to before its beginning or beyond its end"});
   close(page_of(i));
   live_.fetch_sub(1, order::relaxed);
-  s.now.store(state::idle, order::release);  // sync: guarded-idle
+  s.end_giving();
 }
 
 std::size_t guarded_blocks::usable(const void* p) const noexcept {
-  const slot& s = table_[slot_near(p)];
-  if (s.now.load(order::acquire) != state::live || p != s.block) report_free(p);  // sync: guarded-live
-  return s.asked;
+  const guarded_slot& s = table_[slot_near(p)];
+  if (!s.is_live() || p != s.block()) report_free(p);
+  return s.asked();
 }
 
 // The slot whose page p is in; of a guard page, the one whose block is nearer.
@@ -106,25 +100,25 @@ unsigned guarded_blocks::slot_near(const void* p) const noexcept {
   if (at == 0) return 0;
   if (at == 2 * slots) return slots - 1;
   const auto before = unsigned(at / 2 - 1);
-  const slot& b = table_[before];
-  const slot& a = table_[before + 1];
-  if (glimpse(b.block) == nullptr) return before + 1;
-  if (glimpse(a.block) == nullptr) return before;
-  return address(p) - (address(b.block) + b.asked) < address(a.block) - address(p) ? before : before + 1;
+  const guarded_slot& b = table_[before];
+  const guarded_slot& a = table_[before + 1];
+  if (b.block() == nullptr) return before + 1;
+  if (a.block() == nullptr) return before;
+  return address(p) - (address(b.block()) + b.asked()) < address(a.block()) - address(p) ? before : before + 1;
 }
 
 void guarded_blocks::report_free(const void* p) const noexcept {
-  const slot& s = table_[slot_near(p)];
-  if (p == s.block) report(misuse::double_free, p, {.remark = "a guarded block"});
+  const guarded_slot& s = table_[slot_near(p)];
+  if (p == s.block()) report(misuse::double_free, p, {.remark = "a guarded block"});
   report(is_aligned(address(p), min_alignment) ? misuse::invalid_free : misuse::misaligned_free, p,
          {.remark = "not the beginning of a guarded block"});
 }
 
 bool guarded_blocks::explain(const void* p) const noexcept {
   if (!has(p)) return false;
-  const slot& s = table_[slot_near(p)];
-  const std::byte* const start = glimpse(s.block);
-  const std::size_t n = glimpse(s.asked);
+  const guarded_slot& s = table_[slot_near(p)];
+  const std::byte* const start = s.block();
+  const std::size_t n = s.asked();
   os::line line;
   line << "polder: ";
   if (start == nullptr) {
@@ -135,8 +129,8 @@ bool guarded_blocks::explain(const void* p) const noexcept {
   } else {
     const bool before = address(p) < address(start);
     const std::size_t by = before ? address(start) - address(p) : address(p) - (address(start) + n) + 1;
-    line << (s.now.load(order::relaxed) == state::live ? "" : "use after free, and ") << "access out of bounds at "
-         << p << ": " << by << " bytes " << (before ? "before" : "beyond") << " a block of " << n << " at "
+    line << (s.is_live() ? "" : "use after free, and ") << "access out of bounds at " << p << ": " << by
+         << " bytes " << (before ? "before" : "beyond") << " a block of " << n << " at "
          << static_cast<const void*>(start);
   }
   return true;

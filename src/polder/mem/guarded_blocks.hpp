@@ -15,16 +15,12 @@
 // Slots are taken in turn, so that a freed one stays out of use as long as can be. A block lies at the end of its page, or, as
 // often, at its beginning; what is left of the page bears a pattern that the free looks at.
 //
-// States of a slot. An arrow is one CAS or store.
-//
-//             take                      take
-//     idle ─────────▶ being made ────────────────▶ live
-//       ▲                                            │ give
-//       └──────────── being given ◀──────────────────┘
+// Whose a slot's page is: guarded_slot.hpp.
 #include <cstddef>
 #include <cstdint>
 
 #include <polder/mem/block.hpp>
+#include <polder/mem/guarded_slot.hpp>
 #include <polder/mem/random.hpp>
 #include <polder/sync/atomic.hpp>
 
@@ -57,28 +53,16 @@ class guarded_blocks {
   bool explain(const void* p) const noexcept;
 
  private:
-  enum class state : std::uint32_t { idle, being_made, live, being_given };
-  struct slot {
-    // now — see the drawing.
-    //   written by  the thread named on the arrow
-    //   order       guarded-live: who made the block releases; who gives or looks at it acquires
-    //               guarded-idle: who gave it releases when its page is out of reach; the next taker acquires
-    //   ABA         harmless: a slot that is idle again is as good as it was
-    atomic<state> now;
-    std::uint32_t asked;  // bytes; this and `block` are of the block that was there last
-    std::byte* block;     // null: never taken
-  };
-
   std::size_t bytes() const { return pages_ ? (2 * slots + 1) * page_ : 0; }
   std::byte* page_of(unsigned i) const { return pages_ + (2 * std::size_t{i} + 1) * page_; }
   unsigned slot_near(const void* p) const noexcept;
   bool open(std::byte* page) const noexcept;
   void close(std::byte* page) const noexcept;
-  bool surroundings_hold(const slot& s, const std::byte* page) const noexcept;
+  bool surroundings_hold(const guarded_slot& s, const std::byte* page) const noexcept;
 
   std::byte* pages_ = nullptr;  // null: nothing is guarded
   std::size_t page_ = 0;
-  slot* table_ = nullptr;
+  guarded_slot* table_ = nullptr;
   std::uint8_t pattern_ = 0;  // beside blocks
   bool by_marks_ = false;     // MADV_GUARD_INSTALL, else mprotect and two mappings more a live block
   // turn_, live_ — whose turn it is, and how many are live. Relaxed: where a search begins, and a figure.
