@@ -96,6 +96,7 @@ SUBJECTS = {
     "polder/ds/parts/slot.hpp": ["polder/ds/stack/segment_stack_model.cpp", "polder/ds/queue/segment_list_model.cpp"],
     "polder/heap/lrmalloc/page_array.hpp": ["polder/heap/lrmalloc/page_map_model.cpp"],
     "polder/heap/lrmalloc/page_tree.hpp": ["polder/heap/lrmalloc/page_map_model.cpp"],
+    "polder/heap/polder/tending.hpp": ["polder/heap/polder/tending_model.cpp"],
     "polder/heap/lrmalloc/partial_list.hpp": ["polder/heap/lrmalloc/fill_and_flush_model.cpp"],
     "polder/heap/supermalloc/slice_classes.hpp": ["polder/heap/supermalloc/slice_classes_model.cpp"],
     "polder/heap/supermalloc/chunk_map.hpp": ["polder/heap/supermalloc/chunk_map_model.cpp"],
@@ -660,6 +661,15 @@ BREAKS += [
     (SEGMENT_STACK, "takes from under another", "if (!topmost) continue;", ""),
     (SEGMENT_STACK, "two of a thread in one segment", "free.at != nullptr && !free.mine", "free.at != nullptr"),
     ("polder/ds/parts/k_segment.hpp", "a late put stays", "if (!sealed_.load(order::seq_cst)) return true;", "return true;"),
+]
+
+TENDING = "polder/heap/polder/tending.hpp"
+BREAKS += [
+    (TENDING, "leaves though it was asked", "return state_.cas(seen, state::untended, order::relaxed, order::relaxed);", "return static_cast<void>(seen), leave_at_once(), true;"),
+    (TENDING, "asked by a store", "if (state_.cas(now, state::asked, order::release, order::relaxed)) return", "return state_.store(state::asked, order::release),"),
+    (TENDING, "forgets who came meanwhile", "\n    state_.cas(seen, state::untended, order::relaxed, order::relaxed);", "\n    static_cast<void>(seen), leave_at_once();"),
+    (TENDING, "two come", "return state_.cas(seen, state::tended, order::relaxed, order::relaxed);", "return state_.load(order::relaxed) == seen && (state_.store(state::tended, order::relaxed), true);"),
+    (TENDING, "looks in two steps", "return state_.exchange(state::tended, order::acquire) == state::asked;", "const state was = state_.load(order::acquire);\n    return state_.store(state::tended, order::relaxed), was == state::asked;"),
 ]
 
 LIFE = "polder/heap/scalloc/span_life.hpp"

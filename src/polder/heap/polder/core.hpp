@@ -14,6 +14,7 @@
 #include <polder/heap/modes.hpp>
 #include <polder/heap/options.hpp>
 #include <polder/heap/polder/lab.hpp>
+#include <polder/heap/polder/tending.hpp>
 #include <polder/heap/profiling.hpp>
 #include <polder/heap/statistics.hpp>
 #include <polder/mem/arena.hpp>
@@ -419,14 +420,7 @@ class core {
   // Blocks by class that were freed where no LAB could be had: written by who does so, read for statistics, relaxed.
   atomic<std::uint64_t> sent_without_lab_[classes::count + 1]{};
 
-  // tended_ — whether the heap's own thread is there, and whether anybody has been at work since it began to look. `coming` where no
-  // background_ runs was left by a starter that was killed: as untended.
-  //   written by  who has the heap tended, by CAS; that thread: by CAS when it comes and when it goes, and when it begins to look
-  //   read by     the same
-  //   order       at-work: it looks at what was done before it was asked. Who finds that it was asked writes nothing, and relies on
-  //               what it did being seen by the time the look has come there
-  enum : std::uint32_t { untended, coming, tended, asked };
-  atomic<std::uint32_t> tended_{untended};
+  tending tending_;  // `coming` where no background_ runs was left by a starter that was killed: as untended
   // One tends the heap where nobody else does; the one before may be about to end.
   os::background_thread background_[2];
 

@@ -414,7 +414,7 @@ bool core::shut_doors() noexcept {
 
 void core::after_fork_child(lab* own) noexcept {
   for (os::background_thread& one : background_) one.forget();
-  tended_.store(untended, order::relaxed);
+  tending_.leave_at_once();
   process_.store(os::own_process_number(), order::relaxed);
   const std::uint32_t was = own->door.owner(), is = number_of_caller();
   own->door.renumber_in_child(is);

@@ -16,23 +16,20 @@ constexpr mem::grain worth_tending = 16 * MiB / mem::grain_size;
 // no other: it could no longer do what the kernel forbids to several, such as unshare(CLONE_NEWUSER). Nor does the child of a vfork
 // start one, whose threads end with it.
 void core::have_it_tended() noexcept {
-  std::uint32_t state = tended_.load(order::relaxed);
-  while (state == tended)
-    if (tended_.cas(state, asked, order::release, order::relaxed)) return;  // sync: at-work
-  if (state == asked) [[likely]]
+  const tending::state seen = tending_.ask();
+  if (seen == tending::state::asked) [[likely]]
     return;
-  if (state == coming && is_tended()) return;
+  if (seen == tending::state::coming && is_tended()) return;
   if (!options_.background || options_.decay_ms == 0 || threads_.load(order::relaxed) < 2) return;
   const mem::grain_pool::counts now = grains_.count();
   if (now.taken + now.dirty < worth_tending && huge_.cached_bytes() == 0) return;
   if (background_[0].refusal() != 0 || os::own_process_number() != process_.load(order::relaxed)) return;
-  if (!tended_.cas(state, coming, order::relaxed, order::relaxed)) return;
+  if (!tending_.call(seen)) return;
   for (os::background_thread& one : background_) {
     if (one.start([](void* self) { static_cast<core*>(self)->tend(); }, this)) return;
     if (one.refusal() != 0) break;
   }
-  state = coming;
-  tended_.cas(state, untended, order::relaxed, order::relaxed);
+  tending_.nobody_comes();
 }
 
 // What lies in a LAB whose owner is inside is counted too: it may sleep before anybody looks again.
@@ -52,23 +49,21 @@ core::givable core::what_is_left_to_give() const noexcept {
 // be given: what is locked in memory cannot.
 void core::tend() noexcept {
   constexpr unsigned in_vain = 8;
-  std::uint32_t nobody = coming;
-  if (!tended_.cas(nobody, tended, order::relaxed, order::relaxed)) return;  // two were started at once
+  if (!tending_.come()) return;
   givable before;
   for (unsigned idle = 0;;) {
     const bool unfinished = amid_a_step();
     os::sleep_for(unfinished ? 5 : options_.decay_ms / 2 + 1 + os::coarse_tick_milliseconds);
-    if (!os::background_thread::shares_rights()) return tended_.store(untended, order::relaxed);
-    const bool at_work = tended_.exchange(tended, order::acquire) == asked;  // sync: at-work
+    if (!os::background_thread::shares_rights()) return tending_.leave_at_once();
+    const bool at_work = tending_.look();
     decay(who::tends);
     const bool thinned = thin_idle();
     const givable now = what_is_left_to_give();
     const bool moved = now != std::exchange(before, now) || unfinished || thinned || at_work;
     idle = moved ? 0 : idle + 1;
     if (idle == in_vain && shut_doors()) idle = 0;
-    std::uint32_t unasked = tended;
     const bool over = now.is_nothing() || idle >= in_vain;
-    if (over && tended_.cas(unasked, untended, order::relaxed, order::relaxed)) return;
+    if (over && tending_.leave()) return;
   }
 }
 
