@@ -113,6 +113,7 @@ SUBJECTS = {
     "polder/smr/epoch/token_ring.hpp": ["polder/smr/epoch/token_ring_model.cpp"],
     "polder/smr/seat_gate.hpp": ["polder/smr/seat_gate_model.cpp"],
     "polder/smr/slot_seat.hpp": ["polder/smr/slot_seat_model.cpp"],
+    "polder/smr/membership.hpp": ["polder/smr/membership_model.cpp"],
     "polder/smr/orphan_hint.hpp": ["polder/smr/orphan_hint_model.cpp"],
     "polder/malloc/listener.hpp": ["polder/malloc/listener_model.cpp"],
     "polder/smr/backlog.hpp": ["polder/smr/backlog_model.cpp"],
@@ -168,6 +169,9 @@ BREAKS = [
     ("polder/smr/neutral/read_phase_model.cpp", "no heavy fence", "    if (!fences.heavy()) return false;\n", ""),
     ("polder/smr/neutral/rounds.hpp", "a round that began before serves", "over_.load(order::acquire) > mark", "over_.load(order::acquire) >= mark"),
     ("polder/smr/seat_gate.hpp", "the owner does not look", "state_.load(order::acquire) == seat_state::owned", "true"),
+    ("polder/smr/membership.hpp", "joined by a store", "first_.cas(made->next, made, order::release, order::relaxed)", "(first_.store(made, order::release), true)"),
+    ("polder/smr/membership.hpp", "a row for each", "rows_[row].cas(places, made, order::acq_rel, order::acquire)", "(rows_[row].store(made, order::release), true)"),
+    ("polder/smr/membership.hpp", "a new seat each time", "if (m->number == n && m->gate.try_own()) {", "if (false) {"),
     ("polder/smr/slot_seat.hpp", "nothing is counted", "if (top_ == far_out_of_order) [[unlikely]]", "if (false)"),
     ("polder/smr/slot_seat.hpp", "taken for in order", "    if (found == before) top_ = far_out_of_order;\n", ""),
     ("polder/smr/slot_seat.hpp", "one look is enough", "while (after != before);", "while (false && after != before);"),
@@ -726,6 +730,8 @@ AT_REST = "survives, and may: each() is for when nobody is inside"
 NOT_LATE = "survives: the model checker does a CAS where it stands; a processor might, without the order, do it later"
 RELEASE_SEQUENCE = ("survives: Relacy has the release sequences of C++11, in which a thread's own later stores go on with one; "
                     "C++20's do not")
+STORED_ANEW = ("survives: what is found is only stored to before it is looked at again, and the model checker takes stores as they are "
+               "executed, the one that makes the place first")
 AFTER_OWN_CAS = ("survives: Relacy lets a thread's store go on with the release sequence that its CAS went on with; by the standard it ends "
                  "there, and with it what the thread before had done")
 AFTER_ACQUIRING = "survives, and may: it only looks whether a link has changed since loads before it, which acquire"
@@ -772,6 +778,8 @@ SURVIVES = {
     (EPOCH, "before_sweep, order 1: release -> relaxed"): THIRD_THREADS,
     (RING, ", order 3: release -> relaxed"): RELEASE_SEQUENCE,
     (RING, ", order 4: release -> relaxed"): RELEASE_SEQUENCE,
+    ("polder/smr/membership.hpp", "forget, order 3: acquire -> relaxed"): STORED_ANEW,
+    ("polder/smr/membership.hpp", "forget, order 5: acquire -> relaxed"): STORED_ANEW,
     (GATE, "try_own, order 1: acquire -> relaxed"):
         "survives, and may: still_mine() reads the same word again before the bags are touched; the order is there for the reader",
     (GATE, "walk_away, order 1: release -> relaxed"):

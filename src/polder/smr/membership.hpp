@@ -16,7 +16,8 @@
 
 namespace polder::smr {
 
-template <class Member>
+// Near: so many numbers have their places here, the others in rows.
+template <class Member, thread_slot::number Near = 64>
 class membership {
  public:
   membership() = default;
@@ -70,8 +71,8 @@ class membership {
   Member* first() const noexcept { return first_.load(order::acquire); }  // sync: member-joined
 
  private:
-  static constexpr thread_slot::number near = 64;
-  static constexpr unsigned rows = 10;  // of 64, 128, …: up to thread_slot::most
+  static constexpr thread_slot::number near = Near;
+  static constexpr unsigned rows = floor_log2(thread_slot::most / near) + 1;  // of 64, 128, …
 
   static unsigned row_of(thread_slot::number n) noexcept { return unsigned(floor_log2(n / near)); }
 
