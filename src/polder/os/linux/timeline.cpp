@@ -197,7 +197,8 @@ bool start(const options& o) noexcept {
     begin_session();
     recording.store(true, order::relaxed);
   }
-  return let_go(), state.claimed;
+  const bool claimed = state.claimed;  // it is the next one's as soon as this one lets go
+  return let_go(), claimed;
 }
 
 bool stop() noexcept {
