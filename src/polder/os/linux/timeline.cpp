@@ -92,10 +92,13 @@ std::uint64_t ticks_for(std::uint64_t ns) {
   return std::uint64_t(double(ns) * double(to.ticks - from.ticks) / double(to.ns - from.ns));
 }
 
-buffer* another(std::uint32_t session, std::uint32_t room, std::uint32_t tid) {
+// What a thread left in the present session stays, and that may have begun since the caller looked.
+buffer* another(std::uint32_t room, std::uint32_t tid) {
   for (buffer* b = state.all.load(order::acquire); b != nullptr; b = b->next) {  // sync: timeline-listed
     const std::uint32_t owner = b->owner();
-    if (b->room() >= room && !b->is_of(session) && gone(owner) && b->take_over(owner, tid)) return b;
+    if (b->room() < room || !gone(owner)) continue;
+    const std::uint32_t session = state.session.load(order::acquire);  // sync: timeline-session
+    if (!b->is_of(session) && b->take_over(owner, tid)) return b;
   }
   const std::uint32_t number = state.buffers.fetch_add(1, order::relaxed);
   void* const p = number < most_buffers ? map(buffer::bytes_for(room)) : nullptr;
@@ -108,18 +111,20 @@ buffer* another(std::uint32_t session, std::uint32_t room, std::uint32_t tid) {
 }
 
 // The calling thread's buffer, empty but for what a handler has kept since the caller looked; null: there is none to be had.
-POLDER_NOINLINE buffer* prepare(std::uint32_t session) {
+// It is the present session's, which may have begun since then, with the handler's events in it.
+POLDER_NOINLINE buffer* prepare() {
   const errno_keeper keep;
-  const std::uint32_t room = state.events_a_thread.load(order::relaxed);
   mine.preparing = true;
   signal_fence();
+  const std::uint32_t session = state.session.load(order::acquire);  // sync: timeline-session
+  const std::uint32_t room = state.events_a_thread.load(order::relaxed);
   const bool by_handler = mine.own != nullptr && mine.own->is_of(session);
   if (by_handler) return mine.preparing = false, mine.own;
   if (mine.own != nullptr && mine.own->room() < room) {
     mine.own->abandon();
     mine.own = nullptr;
   }
-  if (mine.own == nullptr) mine.own = another(session, room, own_tid());
+  if (mine.own == nullptr) mine.own = another(room, own_tid());
   if (mine.own == nullptr) {
     mine.refused = session;
   } else {
@@ -221,7 +226,7 @@ void record(kind k, std::uint64_t start, std::uint64_t end, std::uint32_t label,
   buffer* b = mine.own;
   if (b == nullptr || !b->is_of(session)) [[unlikely]] {
     if (mine.preparing && k == kind::map) return;  // the recorder's own memory
-    if (mine.preparing || mine.refused == session || (b = prepare(session)) == nullptr)
+    if (mine.preparing || mine.refused == session || (b = prepare()) == nullptr)
       return static_cast<void>(state.lost.fetch_add(1, order::relaxed));
   }
   b->keep(k, start, end, label, count);
