@@ -8,6 +8,7 @@
 #include <cstddef>
 
 #include <polder/os/timeline_format.hpp>
+#include <polder/os/timeline_kept_events.hpp>
 
 namespace polder::os::timeline {
 
@@ -45,7 +46,7 @@ class buffer {
     if (busy_.load(order::relaxed)) return interrupted_.add(1);
     busy_.store(true, order::relaxed);
     signal_fence();
-    const std::uint32_t n = count_.load(order::relaxed);
+    const std::uint32_t n = kept_.own_count();
     if (end != start && end - start < at_least_ && k != kind::batch_free && k != kind::bag_rotate) {
       brief_[unsigned(k)].add(end - start);
     } else if (n == limit_) [[unlikely]] {
@@ -53,7 +54,7 @@ class buffer {
       lost_[unsigned(k)].add(end - start);
     } else {
       events()[n] = {.start = start, .end = end, .count = count, .label = label, .thread = number_, .kind = k};
-      count_.store(n + 1, order::release);  // sync: timeline-kept
+      kept_.add();
     }
     signal_fence();
     busy_.store(false, order::relaxed);
@@ -63,17 +64,15 @@ class buffer {
   void begin(std::uint32_t session, std::uint32_t limit, std::uint64_t at_least) noexcept {
     limit_ = std::min(limit, room_);
     at_least_ = at_least;
-    count_.store(0, order::relaxed);
+    kept_.empty();
     interrupted_.set(0);
     full_at_.set(0);
     for (unkept& u : brief_) u.clear();
     for (unkept& u : lost_) u.clear();
-    session_.store(session, order::release);  // sync: timeline-begun
+    kept_.begin(session);
   }
 
-  bool is_of(std::uint32_t session) const noexcept {
-    return session_.load(order::acquire) == session;  // sync: timeline-begun
-  }
+  bool is_of(std::uint32_t session) const noexcept { return kept_.is_of(session); }
   std::uint32_t room() const noexcept { return room_; }
   std::uint16_t number() const noexcept { return number_; }
   std::size_t bytes() const noexcept { return bytes_for(room_); }
@@ -82,12 +81,12 @@ class buffer {
   std::uint32_t owner() const noexcept { return owner_.load(order::relaxed); }
   void abandon() noexcept { owner_.store(0, order::relaxed); }
   bool take_over(std::uint32_t from, std::uint32_t tid) noexcept {
-    static_cast<void>(count_.load(order::acquire));  // sync: timeline-kept
+    static_cast<void>(kept_.count());  // what its owner did last
     return owner_.cas(from, tid, order::relaxed, order::relaxed);
   }
 
   // ---- by whoever writes the file
-  std::uint32_t count() const noexcept { return count_.load(order::acquire); }  // sync: timeline-kept
+  std::uint32_t count() const noexcept { return kept_.count(); }
   const event* begin_of_events() const noexcept { return reinterpret_cast<const event*>(base() + head_bytes); }
   void describe(thread_entry& to) const noexcept {
     to.tid = owner();
@@ -112,18 +111,10 @@ class buffer {
   std::uint32_t limit_ = 0;     // owner only
   std::uint64_t at_least_ = 0;  // ticks; owner only
   atomic<bool> busy_{false};    // owner and its signal handlers
-  // count_ — events kept.
-  //   written by  the owner
-  //   read by     the writer of the file; who takes the buffer over
-  //   order       timeline-kept: the release publishes the event
-  atomic<std::uint32_t> count_{0};
-  // session_ — of which recording the events are; 0: none.
-  //   written by  the owner, when it first records in a session
-  //   order       timeline-begun: the release publishes the empty counters
-  atomic<std::uint32_t> session_{0};
+  kept_events kept_;
   // owner_ — the kernel's number of the thread; 0: nobody's.
   //   written by  the owner, and by CAS who takes over the buffer of a thread that is gone
-  //   order       relaxed: what is in the buffer goes by count_
+  //   order       relaxed: what is in the buffer goes by kept_
   atomic<std::uint32_t> owner_;
   counter interrupted_, full_at_;
   unkept brief_[kinds], lost_[kinds];

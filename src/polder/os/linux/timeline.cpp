@@ -12,6 +12,7 @@
 #include <polder/os/errno_keeper.hpp>
 #include <polder/os/pages.hpp>
 #include <polder/os/timeline_file.hpp>
+#include <polder/os/timeline_sessions.hpp>
 
 namespace polder::os::timeline {
 
@@ -23,23 +24,12 @@ constexpr std::uint32_t most_buffers = 4096;  // mappings that nobody gives back
 constexpr std::uint32_t most_events = 100'000'000;
 
 struct recorder {
-  // held — somebody starts or stops; who finds it held does nothing.
-  //   order  timeline-control: whoever holds it next sees all of it
-  atomic<bool> held{false};
-  // session — counts starts, and children of fork. Buffers of others are empty to this one.
-  //   written by  who holds it
-  //   read by     each thread with each event
-  //   order       timeline-session: the release publishes the settings, and that nobody reads the session before
-  atomic<std::uint32_t> session{0};
-  // all — every buffer there is, newest first; none is ever taken out.
-  //   written by  threads, at their first event
-  //   order       timeline-listed: the release publishes the buffer
-  atomic<buffer*> all{nullptr};
+  timeline::sessions<buffer> sessions;
   atomic<std::uint32_t> buffers{0};          // made or being made; relaxed, a bound
   atomic<std::uint64_t> lost{0};             // events of threads without a buffer; relaxed, a figure to tell
   atomic<std::uint32_t> events_a_thread{0};  // relaxed, with timeline-session; so is the next
   atomic<std::uint64_t> at_least{0};         // ticks
-  bool watches_forks = false;                // by who holds it, as the rest
+  bool watches_forks = false;                // by who holds the sessions, as the rest
   bool claimed = false;                      // the file is there and is ours
   header head;
   file_name file;
@@ -92,21 +82,14 @@ std::uint64_t ticks_for(std::uint64_t ns) {
   return std::uint64_t(double(ns) * double(to.ticks - from.ticks) / double(to.ns - from.ns));
 }
 
-// What a thread left in the present session stays, and that may have begun since the caller looked.
 buffer* another(std::uint32_t room, std::uint32_t tid) {
-  for (buffer* b = state.all.load(order::acquire); b != nullptr; b = b->next) {  // sync: timeline-listed
-    const std::uint32_t owner = b->owner();
-    if (b->room() < room || !gone(owner)) continue;
-    const std::uint32_t session = state.session.load(order::acquire);  // sync: timeline-session
-    if (!b->is_of(session) && b->take_over(owner, tid)) return b;
-  }
+  const auto fits = [room](const buffer& b) { return b.room() >= room; };
+  if (buffer* const b = state.sessions.take_over(tid, fits, gone)) return b;
   const std::uint32_t number = state.buffers.fetch_add(1, order::relaxed);
   void* const p = number < most_buffers ? map(buffer::bytes_for(room)) : nullptr;
   if (p == nullptr) return state.buffers.fetch_sub(1, order::relaxed), nullptr;
   auto* const b = new (p) buffer(room, tid, std::uint16_t(number));
-  buffer* first = state.all.load(order::relaxed);
-  do b->next = first;
-  while (!state.all.cas(first, b, order::release, order::relaxed));  // sync: timeline-listed
+  state.sessions.list(b);
   return b;
 }
 
@@ -116,7 +99,7 @@ POLDER_NOINLINE buffer* prepare() {
   const errno_keeper keep;
   mine.preparing = true;
   signal_fence();
-  const std::uint32_t session = state.session.load(order::acquire);  // sync: timeline-session
+  const std::uint32_t session = state.sessions.now();
   const std::uint32_t room = state.events_a_thread.load(order::relaxed);
   const bool by_handler = mine.own != nullptr && mine.own->is_of(session);
   if (by_handler) return mine.preparing = false, mine.own;
@@ -136,30 +119,25 @@ POLDER_NOINLINE buffer* prepare() {
   return mine.own;
 }
 
-bool hold() { return !state.held.exchange(true, order::acquire); }  // sync: timeline-control
-void let_go() { state.held.store(false, order::release); }          // sync: timeline-control
-
 void begin_session() {
   state.head.pid = own_pid();
   state.head.begin = look();
   state.head.date_ns = nanoseconds(CLOCK_REALTIME);
   state.lost.store(0, order::relaxed);
-  const std::uint32_t before = state.session.load(order::relaxed);
-  state.session.store(before + 1 != 0 ? before + 1 : 1, order::release);  // sync: timeline-session
+  state.sessions.begin();
 }
 
 // The one thread of a child begins with nothing. What an interrupted recording still writes falls into an emptied buffer.
 void after_fork_in_child() {
   const bool was_on = on();
   recording.store(false, order::relaxed);
-  for (buffer* b = state.all.load(order::relaxed); b != nullptr;) {
+  for (buffer* b = state.sessions.first(); b != nullptr;) {
     buffer* const next = b->next;
     static_cast<void>(discard_now(b, b->bytes()));
     b = next;
   }
-  state.all.store(nullptr, order::relaxed);
+  state.sessions.forget();
   state.buffers.store(0, order::relaxed);
-  state.held.store(false, order::relaxed);
   mine = {};
   if (!was_on) return;
   begin_session();
@@ -185,8 +163,8 @@ void read_command(char* to, std::size_t bytes) {
 const void* own_variables() noexcept { return &mine; }
 
 bool start(const options& o) noexcept {
-  if (!hold()) return false;
-  if (on()) return let_go(), false;
+  if (!state.sessions.hold()) return false;
+  if (on()) return state.sessions.let_go(), false;
   state.file.clear();
   make_absolute(state.file, o.file);
   state.head = {};
@@ -203,26 +181,26 @@ bool start(const options& o) noexcept {
     recording.store(true, order::relaxed);
   }
   const bool claimed = state.claimed;  // it is the next one's as soon as this one lets go
-  return let_go(), claimed;
+  return state.sessions.let_go(), claimed;
 }
 
 bool stop() noexcept {
-  if (!on() || !hold()) return false;
+  if (!on() || !state.sessions.hold()) return false;
   bool written = false;
   if (on()) {
     recording.store(false, order::relaxed);
     state.head.end = look();
     state.head.lost_elsewhere = state.lost.load(order::relaxed);
-    const std::uint32_t session = state.session.load(order::relaxed);
-    buffer* const all = state.all.load(order::acquire);  // sync: timeline-listed
+    const std::uint32_t session = state.sessions.held();
+    buffer* const all = state.sessions.first();
     // A child that recorded nothing leaves nothing.
     if (state.claimed || all != nullptr) written = write(state.file, state.head, all, session);
   }
-  return let_go(), written;
+  return state.sessions.let_go(), written;
 }
 
 void record(kind k, std::uint64_t start, std::uint64_t end, std::uint32_t label, std::uint64_t count) noexcept {
-  const std::uint32_t session = state.session.load(order::acquire);  // sync: timeline-session
+  const std::uint32_t session = state.sessions.now();
   buffer* b = mine.own;
   if (b == nullptr || !b->is_of(session)) [[unlikely]] {
     if (mine.preparing && k == kind::map) return;  // the recorder's own memory
