@@ -9,14 +9,12 @@
 // whenever it has slept, and ends if it does not. It runs with all signals blocked, on a stack and thread-local storage
 // that were mapped for it: its errno is its own, and every other thread-local variable of the library reads as zero there.
 // What it runs may make system calls and touch what threads share, no more.
-//
-// States of `id`: 0, none; `coming`; then the thread's number, which the kernel writes, and clears when the thread has ended
-// and needs its stack no more.
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 
 #include <polder/base/sanitizers.hpp>
+#include <polder/os/background_id.hpp>
 #include <polder/sync/atomic.hpp>
 
 namespace polder::os {
@@ -36,13 +34,13 @@ class background_thread {
     if (why == EAGAIN || why == ENOMEM) refusal_.cas(why, 0, order::relaxed, order::relaxed);
   }
 
-  [[gnu::always_inline]] bool runs() const noexcept { return id_.load(order::relaxed) != 0; }
+  [[gnu::always_inline]] bool runs() const noexcept { return id_.is_any(); }
 
   // Runs body(argument) unless one is there. False: one is, or the system refuses, now or before.
   bool start(void (*body)(void*), void* argument) noexcept;
 
   // In the child of a fork, where it is not.
-  void forget() noexcept { id_.store(0, order::relaxed); }
+  void forget() noexcept { id_.forget(); }
 
   // On that thread. False: the others have other users, groups or capabilities by now, or this cannot be known. Of a process that
   // root did not start nothing is looked at.
@@ -55,18 +53,12 @@ class background_thread {
 #else
   static constexpr bool is_possible = true;
 #endif
-  static constexpr std::uint32_t coming = ~std::uint32_t{0};
   bool map_once() noexcept;
   static int run(void* self) noexcept;
 
-  // id_ — see above.
-  //   written by  who starts it (0 → coming), by CAS; the kernel
-  //   read by     everybody
-  //   order       background-start: who starts it finds what the one before left of the members below
-  //   ABA         harmless: an end in between is an end
-  atomic<std::uint32_t> id_{0};
+  background_id id_;
   atomic<int> refusal_{is_possible ? 0 : ENOTSUP};  // written by who starts it, and by who tries again
-  // The starter's, from 0 → coming until the kernel writes the number; the thread reads them before it runs its body.
+  // The starter's, from id_.begin() until the kernel writes the number; the thread reads them before it runs its body.
   std::byte* memory_ = nullptr;
   std::size_t storage_at_ = 0;  // where in it the thread pointer points
   void (*body_)(void*) = nullptr;

@@ -79,8 +79,7 @@ bool background_thread::map_once() noexcept {
 
 bool background_thread::start(void (*body)(void*), void* argument) noexcept {
   if (refusal() != 0) return false;
-  std::uint32_t none = 0;
-  if (!id_.cas(none, coming, order::acquire, order::relaxed)) return false;  // sync: background-start
+  if (!id_.begin()) return false;
   const errno_keeper keep;
   int why = ENOMEM;
   if (map_once()) {
@@ -91,12 +90,12 @@ bool background_thread::start(void (*body)(void*), void* argument) noexcept {
     constexpr int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SYSVSEM | CLONE_SIGHAND | CLONE_THREAD |
                           CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
     std::byte* const stack = memory_ + page_size() + stack_bytes;
-    auto* const id = reinterpret_cast<pid_t*>(&id_);
+    auto* const id = reinterpret_cast<pid_t*>(&id_.for_kernel());
     if (::clone(run, stack, flags, this, id, memory_ + storage_at_, id) >= 0) return true;
     why = errno;
   }
   refusal_.store(why, order::relaxed);
-  id_.store(0, order::release);  // sync: background-start
+  id_.refused();
   return false;
 }
 
