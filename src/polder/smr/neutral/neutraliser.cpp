@@ -8,6 +8,7 @@
 
 #include <polder/os/errno_keeper.hpp>
 #include <polder/os/futex.hpp>
+#include <polder/smr/neutral/chosen_signal.hpp>
 
 namespace polder::smr {
 
@@ -16,9 +17,8 @@ constinit thread_local neutraliser::self neutraliser::self_;
 // All of the process's: one signal and the handler that it had.
 struct neutraliser_state {
   owned_lock lock;
-  // number: 0 until the handler is there. Written once, under the lock; handler-there: with `before`.
-  atomic<int> number;
-  struct sigaction before;
+  chosen_signal number;
+  struct sigaction before;  // written under the lock; read by the handler
 
   static neutraliser_state& process() {
     static constinit neutraliser_state the{};
@@ -87,28 +87,27 @@ struct neutraliser_state {
     return 0;  // a filter forbids to send any: phases end by themselves
   }
 
-  void take() {
+  int take() {
     const os::errno_keeper keep;
     const int chosen = find();
-    if (chosen == 0) return;
-    number.store(chosen, order::release);  // sync: handler-there
+    if (chosen == 0) return 0;
     pthread_atfork(nullptr, nullptr, [] {
       neutraliser_state& s = process();
       new (&s.lock) owned_lock;
       neutraliser::self_.thread = 0;  // the child's thread has a number of its own
     });
+    return chosen;
   }
 };
 
 int neutraliser::signal() noexcept {
-  return neutraliser_state::process().number.load(order::acquire);  // sync: handler-there
+  return neutraliser_state::process().number.get();
 }
 
 void neutraliser::install() noexcept {
-  if (polls || signal() != 0) return;
+  if (polls) return;
   neutraliser_state& s = neutraliser_state::process();
-  const os::holding one_at_a_time(s.lock);
-  if (s.number.load(order::relaxed) == 0) s.take();
+  s.number.choose([&s] { return os::holding(s.lock); }, [&s] { return s.take(); });
 }
 
 pid_t neutraliser::enlist() noexcept {
