@@ -100,9 +100,7 @@ struct neutraliser_state {
   }
 };
 
-int neutraliser::signal() noexcept {
-  return neutraliser_state::process().number.get();
-}
+int neutraliser::signal() noexcept { return neutraliser_state::process().number.get(); }
 
 void neutraliser::install() noexcept {
   if (polls) return;
