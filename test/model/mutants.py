@@ -127,6 +127,7 @@ SUBJECTS = {
     "polder/smr/neutral/read_phase.hpp": ["polder/smr/neutral/read_phase_model.cpp"],
     "polder/smr/neutral/chosen_signal.hpp": ["polder/smr/neutral/chosen_signal_model.cpp"],
     "polder/smr/neutral/rounds.hpp": ["polder/smr/neutral/read_phase_model.cpp"],
+    "polder/smr/presence.hpp": ["polder/smr/presence_model.cpp"],
     "polder/smr/fences.hpp": ["polder/smr/inside_or_unlinked_model.cpp"],
     "polder/smr/hazard/lent_slots.hpp": ["polder/smr/hazard/lent_slots_model.cpp"],
     "polder/smr/era/era_answers.hpp": ["polder/smr/era/era_answers_model.cpp"],
@@ -138,6 +139,8 @@ SUBJECTS = {
 
 # (protocol file, what it breaks, text, replacement)
 BREAKS = [
+    ("polder/smr/presence.hpp", "no heavy fence", "while (!fences.heavy()) sched_yield();", "static_cast<void>(fences);"),
+    ("polder/smr/presence.hpp", "waits for nobody", "while ((word & 1) != 0 && m->seat.word() == word) sched_yield();", "static_cast<void>(word);"),
     ("polder/smr/epoch/epoch_clock.hpp", "freed an epoch too early", "lag = 3", "lag = 2"),
     ("polder/smr/epoch/epoch_clock.hpp", "no light fence", "      fences.light();", "      "),
     ("polder/smr/epoch/epoch_clock.hpp", "no heavy fence", "if (!fences.heavy()) return false;", ""),
@@ -264,13 +267,13 @@ BREAKS += [
     (HYPER, "put aside over another", "spare_[i].cas(none, number, order::release, order::relaxed))", "(static_cast<void>(none), spare_[i].store(number, order::release), true))"),
 ]
 
-SPANS = "polder/heap/scalloc/span_arena.cpp"
+SPAN_ARENA = "polder/heap/scalloc/span_arena.cpp"
 BREAKS += [
-    (SPANS, "taken by a store", "taken_.cas(n, n + 1, order::release, order::relaxed)", "(taken_.store(n + 1, order::release), true)"),
-    (SPANS, "opened before it may be touched", "    for (; step != 0; step /= 2) {\n", "    for (opened_from(open, step); step != 0; step /= 2) {\n"),
-    (SPANS, "opened in part, and goes for whole", "if (!setting_.protect && whole >= open) {", "if (!setting_.protect) {"),
-    (SPANS, "none where another opened the last", "  if (open > n) return true;  // another was here meanwhile\n", "  static_cast<void>(n);\n"),
-    (SPANS, "taken before it is opened", "if (n >= opened()) {", "if (n > opened()) {"),
+    (SPAN_ARENA, "taken by a store", "taken_.cas(n, n + 1, order::release, order::relaxed)", "(taken_.store(n + 1, order::release), true)"),
+    (SPAN_ARENA, "opened before it may be touched", "    for (; step != 0; step /= 2) {\n", "    for (opened_from(open, step); step != 0; step /= 2) {\n"),
+    (SPAN_ARENA, "opened in part, and goes for whole", "if (!setting_.protect && whole >= open) {", "if (!setting_.protect) {"),
+    (SPAN_ARENA, "none where another opened the last", "  if (open > n) return true;  // another was here meanwhile\n", "  static_cast<void>(n);\n"),
+    (SPAN_ARENA, "taken before it is opened", "if (n >= opened()) {", "if (n > opened()) {"),
 ]
 
 REQUEST = "polder/smr/era/era_request.hpp"
@@ -352,19 +355,19 @@ BREAKS += [
     (LIST, "who erased it leaves it linked", "find(g, first, key, p);  // which unlinks it", "// which unlinks it"),
 ]
 
-LANES = "polder/ds/tree/skip_list.hpp"
+SKIPS = "polder/ds/tree/skip_list.hpp"
 BREAKS += [
-    (LANES, "a removal does not mark", "cas(next, next.with(mark), order::acq_rel, order::acquire));", "cas(next, next, order::acq_rel, order::acquire));"),
-    (LANES, "a removal marks the lowest link alone", "for (unsigned lane = n->height; lane-- != 1;) {", "for (unsigned lane = 1; lane-- != 1;) {"),
-    (LANES, "who removes it retires it", "hands{2}", "hands{1}"),
-    (LANES, "retired before it is unlinked", "    find<true>(g, n->key, p);\n", "    static_cast<void>(p);\n"),
-    (LANES, "the last search does not pass the key", "find<true>(g, n->key, p)", "find(g, n->key, p)"),
-    (LANES, "links on though it is marked", "if (next.has(mark)) return;", ""),
-    (LANES, "a place behind a node that is removed", "if (at.has(mark)) goto again;", ""),
-    (LANES, "a look takes what is marked for there", "key < n->key || after.has(mark) ? nullptr : n", "key < n->key ? nullptr : n"),
-    (LANES, "a look goes down from what is marked", "if (!after.has(mark)) less = n;", "less = n;"),
-    (LANES, "linked by a store", "if (p.from[0]->cas(p.at[0], word(made), order::acq_rel, order::relaxed)) break;", "if (p.from[0]->store(word(made), order::release), true) break;"),
-    (LANES, "unlinked by a store", "if (!to->cas(at, rest, order::acq_rel, order::relaxed)) goto again;", "to->store(rest, order::release);"),
+    (SKIPS, "a removal does not mark", "cas(next, next.with(mark), order::acq_rel, order::acquire));", "cas(next, next, order::acq_rel, order::acquire));"),
+    (SKIPS, "a removal marks the lowest link alone", "for (unsigned lane = n->height; lane-- != 1;) {", "for (unsigned lane = 1; lane-- != 1;) {"),
+    (SKIPS, "who removes it retires it", "hands{2}", "hands{1}"),
+    (SKIPS, "retired before it is unlinked", "    find<true>(g, n->key, p);\n", "    static_cast<void>(p);\n"),
+    (SKIPS, "the last search does not pass the key", "find<true>(g, n->key, p)", "find(g, n->key, p)"),
+    (SKIPS, "links on though it is marked", "if (next.has(mark)) return;", ""),
+    (SKIPS, "a place behind a node that is removed", "if (at.has(mark)) goto again;", ""),
+    (SKIPS, "a look takes what is marked for there", "key < n->key || after.has(mark) ? nullptr : n", "key < n->key ? nullptr : n"),
+    (SKIPS, "a look goes down from what is marked", "if (!after.has(mark)) less = n;", "less = n;"),
+    (SKIPS, "linked by a store", "if (p.from[0]->cas(p.at[0], word(made), order::acq_rel, order::relaxed)) break;", "if (p.from[0]->store(word(made), order::release), true) break;"),
+    (SKIPS, "unlinked by a store", "if (!to->cas(at, rest, order::acq_rel, order::relaxed)) goto again;", "to->store(rest, order::release);"),
 ]
 
 BUCKETS = "polder/ds/tree/split_ordered_map.hpp"
@@ -789,6 +792,7 @@ SURVIVES = {
     (RING, ", order 4: release -> relaxed"): RELEASE_SEQUENCE,
     ("polder/smr/membership.hpp", "forget, order 3: acquire -> relaxed"): STORED_ANEW,
     ("polder/smr/membership.hpp", "forget, order 5: acquire -> relaxed"): STORED_ANEW,
+    ("polder/smr/presence.hpp", "vacate, order 1: release -> relaxed"): RELEASE_SEQUENCE,
     (GATE, "try_own, order 1: acquire -> relaxed"):
         "survives, and may: still_mine() reads the same word again before the bags are touched; the order is there for the reader",
     (GATE, "walk_away, order 1: release -> relaxed"):
@@ -818,10 +822,10 @@ SURVIVES = {
         "survives: list-mark is for the caller, who finds the key gone; the list itself needs the link's edge alone",
     (LIST, ", order 5: acquire -> relaxed"): AT_REST,
     (LIST, ", order 6: acquire -> relaxed"): AT_REST,
-    (LANES, "skip_list, order 1: acquire -> relaxed"): AT_REST,
-    (LANES, "skip_list, order 2: acquire -> relaxed"): AT_REST,
-    (LANES, "for_each_quiescent, order 1: acquire -> relaxed"): AT_REST,
-    (LANES, "for_each_quiescent, order 2: acquire -> relaxed"): AT_REST,
+    (SKIPS, "skip_list, order 1: acquire -> relaxed"): AT_REST,
+    (SKIPS, "skip_list, order 2: acquire -> relaxed"): AT_REST,
+    (SKIPS, "for_each_quiescent, order 1: acquire -> relaxed"): AT_REST,
+    (SKIPS, "for_each_quiescent, order 2: acquire -> relaxed"): AT_REST,
     (LIST, ", order 7: acquire -> relaxed"): AT_REST,
     (LIST, ", order 8: acquire -> relaxed"): AT_REST,
     (BST, "ellen_bst, order 1: acquire -> relaxed"): AT_REST,
