@@ -3,7 +3,10 @@
 // how long an operation took at most, on the clock and on the processor.
 #include <malloc.h>
 #include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstddef>
@@ -28,6 +31,19 @@ inline std::int64_t nanoseconds(clockid_t clock) {
   timespec t;
   ::clock_gettime(clock, &t);
   return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
+// Where many threads have few processors, most of what an operation takes by the clock is the turns of others. From now on the
+// calling thread's are as short as Linux gives them from 6.12 on; before, they are as they were.
+inline void take_short_turns() {
+  struct {  // as in sched_setattr(2): glibc has none, and the kernel's header and glibc's exclude each other
+    std::uint32_t size = sizeof *this, policy = SCHED_OTHER;
+    std::uint64_t flags = 0;
+    std::int32_t nice = 0;
+    std::uint32_t priority = 0;
+    std::uint64_t runtime_ns = 100'000, deadline = 0, period = 0;
+  } attributes;
+  ::syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
 // The longest so far, of all threads: a figure to print.

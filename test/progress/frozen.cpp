@@ -2,7 +2,7 @@
 // whose handler parks it, and goes on only when each of the others has done one more operation of every kind: malloc,
 // free, free of another's block, realloc, a large block, malloc_trim. Who waited for a thread that is stopped would wait for
 // ever, and the time limit says who it is. How long an operation took is told, and held against nothing: 32 threads have
-// two processors.
+// two processors, in turns.
 //   frozen [FREEZES] [SEED]
 #include <linux/futex.h>
 #include <signal.h>
@@ -67,6 +67,7 @@ std::uint64_t seed;
 // Those that are free to run do; the others sleep until there is a round in which they have no part yet.
 void* work(void* number) {
   const auto n = std::size_t(reinterpret_cast<std::uintptr_t>(number));
+  take_short_turns();
   worker w(blocks, tallies[n], seed + n, took, {});
   me = &w;
   my_number = int(n);
