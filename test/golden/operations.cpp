@@ -4,6 +4,7 @@
 //   operations NAME       one of the names below
 //
 // A plain user of malloc and free: the heap is the one that is preloaded.
+#include <malloc.h>
 #include <pthread.h>
 #include <valgrind/callgrind.h>
 
@@ -49,6 +50,15 @@ unsigned aligned(std::size_t alignment, std::size_t size) {
   return repeat(10'000, [=] {
     sink = std::aligned_alloc(alignment, size);
     std::free(sink);
+  });
+}
+
+unsigned asked() {
+  void* const p = std::malloc(64);
+  std::size_t bytes = 0;
+  return repeat(10'000, [&] {
+    bytes += malloc_usable_size(p);
+    sink = p;
   });
 }
 
@@ -124,6 +134,8 @@ int main(int count, char** arguments) {
   unsigned n = 0;
   if (std::strcmp(name, "malloc_free_16") == 0) n = pair(16);
   if (std::strcmp(name, "malloc_free_1024") == 0) n = pair(1024);
+  if (std::strcmp(name, "malloc_free_40000") == 0) n = pair(40'000);
+  if (std::strcmp(name, "usable_size_64") == 0) n = asked();
   if (std::strcmp(name, "aligned_free_64") == 0) n = aligned(64, 64);
   if (std::strcmp(name, "calloc_free_4096") == 0) n = zeroed(4096);
   if (std::strcmp(name, "calloc_free_64") == 0) n = zeroed(64);

@@ -97,23 +97,16 @@ class polder_heap {
   // A small block stays where it is while its class suits, or moves by the fast paths. All else, and whatever looks like
   // a mistake, is the slow path's. A live block's grain keeps its class, whoever owns it meanwhile.
   void* reallocate(void* p, std::size_t n) noexcept {
-    lab& l = *here();
-    const std::size_t g = l.grain_of(p);
-    if (g < l.opened && n <= lab::direct_limit) [[likely]] {
-      const std::uint32_t w = l.words[g].load(order::relaxed);
-      const unsigned c = mem::word::cls(w);
-      if (c - 1 < classes::count && is_place(c, p) && !mem::word::is_thin(w) &&
-          !links::fit(static_cast<const mem::block*>(p), l.secret)) [[likely]] {
-        if (classes::keeps(c, n)) return p;
-        const std::size_t had = classes::block_size[c];
-        void* const q =
-            allocate_with(n, [this](std::size_t size, bool inside) { return allocate_missed(size, inside); });
-        if (q == nullptr) [[unlikely]]
-          return n <= had ? core_.load(order::relaxed)->keep_though_small(p) : nullptr;
-        __builtin_memcpy(q, p, n < had ? n : had);
-        deallocate(p);
-        return q;
-      }
+    if (const unsigned c = n <= lab::direct_limit ? class_here(p) : 0) [[likely]] {
+      if (classes::keeps(c, n)) return p;
+      const std::size_t had = classes::block_size[c];
+      void* const q =
+          allocate_with(n, [this](std::size_t size, bool inside) { return allocate_missed(size, inside); });
+      if (q == nullptr) [[unlikely]]
+        return n <= had ? core_.load(order::relaxed)->keep_though_small(p) : nullptr;
+      __builtin_memcpy(q, p, n < had ? n : had);
+      deallocate(p);
+      return q;
     }
     return with_lab<void*>([&](core& c, lab& own) { return c.reallocate(own, p, n); });
   }
@@ -139,6 +132,8 @@ class polder_heap {
     deallocate(p);
   }
   std::size_t usable_size(const void* p) const noexcept {
+    if (const unsigned c = class_here(p)) [[likely]]
+      return classes::block_size[c];
     core* const c = core_.load(order::acquire);  // sync: installed
     return c ? c->usable_size(p) : 0;
   }
@@ -267,6 +262,20 @@ class polder_heap {
 
  private:
   POLDER_ALWAYS_INLINE static lab*& here() noexcept { return Host::template current_lab<lab>(); }
+
+  // The class of the block at p, whoever owns it, where all that is in the thread's reach says that it is a live one. 0: ask the core.
+  POLDER_ALWAYS_INLINE static unsigned class_here(const void* p) noexcept {
+    const lab& l = *here();
+    const std::size_t g = l.grain_of(p);
+    if (g >= l.opened) [[unlikely]]
+      return 0;
+    const std::uint32_t w = l.words[g].load(order::relaxed);
+    const unsigned c = mem::word::cls(w);
+    return c - 1 < classes::count && is_place(c, p) && !mem::word::is_thin(w) &&
+                   !links::fit(static_cast<const mem::block*>(p), l.secret)
+               ? c
+               : 0;
+  }
   static lab* nobody() noexcept { return &Host::template nobody<lab>; }
 
   core* shared() noexcept {
