@@ -248,7 +248,7 @@ grain grain_pool::take_back(unsigned n, trail& t, site s) noexcept {
   while (const grain g = t.step_back(n)) {
     const chunk_number c = chunk_of(g);
     const unsigned at = position_in_chunk(g);
-    if (!suits(c, s) || at + n > grains_per_chunk) continue;
+    if (!suits(c, s)) continue;
     chunk& k = arena_.chunk(c);
     const std::uint64_t all = ones(at, n);
     if ((k.dirty.load(order::relaxed) & all) != all || !k.taken.try_take_at(at, n)) continue;

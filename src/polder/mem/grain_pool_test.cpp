@@ -221,18 +221,6 @@ TEST(grain_pool, what_is_in_use_or_clean_again_is_no_step_back) {
   EXPECT_EQ(10u, p.take(1).first);
 }
 
-TEST(grain_pool, a_step_back_lies_in_one_chunk) {
-  pooled p(4);
-  ASSERT_NE(0u, p.take_and_touch(62));
-  for (int i = 0; i != 3; ++i) ASSERT_NE(0u, p.take_and_touch(64));
-  ASSERT_TRUE(p.give(60, 3));
-  ASSERT_TRUE(p.give(64, 3));
-  p.lately.note(60, 7);  // in the middle of it another chunk begins
-  EXPECT_EQ(0u, p.take(7).first);
-  EXPECT_EQ(64u, p.take(3).first);
-  EXPECT_EQ(60u, p.take(3).first);
-}
-
 TEST(grain_pool, given_clean_it_is_zero_and_not_dirty) {
   pooled p(1);
   const run r = p.take(3);

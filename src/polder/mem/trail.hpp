@@ -13,37 +13,47 @@
 
 namespace polder::mem {
 
-struct trail {
+class trail {
+ public:
   static constexpr unsigned room =
-      64;  // steps: 4 MiB of single grains, what a core's own cache holds a few times over
+      60;  // steps: 4 MiB of single grains, what a core's own cache holds a few times over
   static constexpr unsigned looks =
       8;  // where runs of several lengths come and go, the length is among the last few
 
   chunk_number chunk = 0;  // where grains were taken or given last
 
-  void note(grain first, unsigned n) noexcept { steps_[end_++ % room] = {first, n}; }
+  // Runs that lie in one chunk; where a grain's number is beyond 2^26, 4 TiB from the first, there are no steps.
+  void note(grain first, unsigned n) noexcept {
+    if (position_in_chunk(first) + n > grains_per_chunk || first >= grain{1} << grain_bits) return;
+    steps_[end_] = step_of(first, n);
+    end_ = end_ + 1 == room ? 0 : end_ + 1;
+  }
 
   // The first grain of the last run of n that was noted, which is off the trail from now on. 0: none of the last steps is one.
   grain step_back(unsigned n) noexcept {
-    for (unsigned back = 1; back <= looks; ++back) {
-      step& s = steps_[(end_ - back) % room];
-      if (s.n != n) continue;
-      const grain g = s.first;
-      step& last = steps_[--end_ % room];
-      s = last;
-      last = {};
+    unsigned at = end_;
+    for (unsigned look = 0; look != looks; ++look) {
+      at = before(at);
+      if (steps_[at] == 0 || steps_[at] >> grain_bits != n - 1) continue;
+      const grain g = steps_[at] % (grain{1} << grain_bits);
+      end_ = before(end_);
+      steps_[at] = steps_[end_];
+      steps_[end_] = 0;
       return g;
     }
     return 0;
   }
 
  private:
-  struct step {
-    grain first;
-    std::uint32_t n;  // grains; 0: nothing was noted
-  };
+  // A step: the first grain, and above it how many follow. 0: nothing was noted.
+  using step = std::uint32_t;
+  static constexpr unsigned grain_bits = 26;
+  static_assert(grains_per_chunk <= 1u << (32 - grain_bits));
+  static constexpr step step_of(grain first, unsigned n) { return first | (n - 1) << grain_bits; }
+  static constexpr unsigned before(unsigned at) { return at == 0 ? room - 1 : at - 1; }
+
   step steps_[room] = {};
-  std::uint32_t end_ = 0;  // the next step, counted round and round
+  std::uint32_t end_ = 0;  // where the next one goes
 };
 
 }  // namespace polder::mem

@@ -40,5 +40,17 @@ TEST(trail, forgets_what_is_long_ago) {
   EXPECT_EQ(0u, t.step_back(1));
 }
 
+TEST(trail, runs_across_chunks_and_very_far_ones_are_no_steps) {
+  trail t;
+  t.note(60, 5);
+  EXPECT_EQ(0u, t.step_back(5));
+  t.note(60, 4);
+  t.note(1u << 26, 1);
+  EXPECT_EQ(0u, t.step_back(1));
+  t.note((1u << 26) - 64, 64);
+  EXPECT_EQ((1u << 26) - 64, t.step_back(64));
+  EXPECT_EQ(60u, t.step_back(4));
+}
+
 }  // namespace
 }  // namespace polder::mem
