@@ -4,10 +4,10 @@
 
 #include <cstddef>
 #include <initializer_list>
-#include <optional>
 
 #include "explore.hpp"
 #include "structures.hpp"
+#include "tallied_map.hpp"
 
 // Relacy replaces the other one alone; the vector of a walk calls this.
 void operator delete(void* p, std::size_t) noexcept { operator delete(p); }
@@ -22,37 +22,9 @@ using keeping = polder::model::keeping<3, 1, 80>;
 using regions = polder::model::regions<3, 1, 80>;
 
 template <class R, unsigned Threads>
-struct world {
-  static constexpr int keys = 7;
-  typename R::domain domain;
-  std::optional<polder::ds::ellen_bst<key, none, R>> map{domain};
-  // Whatever succeeded, for each key: insertions less removals are what is there.
-  int balance[keys + 1][Threads] = {};
-
+struct world : polder::model::tallied_map<polder::ds::ellen_bst<key, none, R>, typename R::domain, 7, Threads> {
   void starts_with(std::initializer_list<int> first) {
-    for (const int k : first) put(0, k);
-  }
-  bool put(unsigned self, int k) {
-    const bool done = map->insert(key(k));
-    balance[k][self] += done;
-    return done;
-  }
-  bool drop(unsigned self, int k) {
-    const bool done = map->erase(key(k));
-    balance[k][self] -= done;
-    return done;
-  }
-  bool has(int k) const { return map->contains(key(k)); }
-  void comes_out() {
-    bool there[keys + 1] = {};
-    map->for_each_quiescent([&](const key& k, none) { there[k.value()] = true; });
-    for (int k = 1; k != keys + 1; ++k) {
-      int sum = 0;
-      for (const int b : balance[k]) sum += b;
-      POLDER_MODEL_CHECK(sum == int(there[k]) && sum == int(has(k)));
-    }
-    map->validate();
-    map.reset();
+    for (const int k : first) this->put(0, k);
   }
 };
 

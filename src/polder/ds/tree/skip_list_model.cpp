@@ -2,10 +2,9 @@
 // nothing is read that was freed, though a node may still be linked to the upper lane when its removal is over.
 #include <polder/ds/tree/skip_list.hpp>
 
-#include <optional>
-
 #include "explore.hpp"
 #include "structures.hpp"
+#include "tallied_map.hpp"
 
 namespace {
 
@@ -25,34 +24,11 @@ struct told_heights {
 };
 
 template <class R, unsigned Threads>
-struct world {
-  typename R::domain domain;
-  std::optional<polder::ds::skip_list<key, none, R, told_heights>> map{domain};
-  // Whatever succeeded, for each key: insertions less removals are what is there.
-  int balance[4][Threads] = {};
-
+struct world : polder::model::tallied_map<polder::ds::skip_list<key, none, R, told_heights>, typename R::domain, 3,
+                                          Threads> {
   bool put(unsigned self, int k, unsigned height) {
     told_heights::mine() = height;
-    const bool done = map->insert(key(k));
-    balance[k][self] += done;
-    return done;
-  }
-  bool drop(unsigned self, int k) {
-    const bool done = map->erase(key(k));
-    balance[k][self] -= done;
-    return done;
-  }
-  bool has(int k) const { return map->contains(key(k)); }
-  void comes_out() {
-    bool there[4] = {};
-    map->for_each_quiescent([&](const key& k, none) { there[k.value()] = true; });
-    for (int k = 1; k != 4; ++k) {
-      int sum = 0;
-      for (const int b : balance[k]) sum += b;
-      POLDER_MODEL_CHECK(sum == int(there[k]) && sum == int(has(k)));
-    }
-    map->validate();
-    map.reset();
+    return world::tallied_map::put(self, k);
   }
 };
 
