@@ -71,9 +71,9 @@ arena::reservation arena::reserve(std::size_t front, std::size_t wanted, std::si
   if (arena_bytes < smallest) arena_bytes = smallest;
   for (;; arena_bytes = align_down(arena_bytes / 4, grain_size)) {
     if (arena_bytes < smallest) return {};
-    // Room in the tables for extra chunks: for whatever the limit may still allow, and as many again, since where little is left of it
-    // they are smaller; or for 256 GiB beyond a shrunk arena.
-    const chunk_number extra = limit != SIZE_MAX            ? 2 * chunks_for(limit)
+    // Room in the tables for extra chunks: for whatever the limit may still allow a heap, and as many again, since where little is
+    // left of it they are smaller; or for 256 GiB beyond a shrunk arena.
+    const chunk_number extra = limit != SIZE_MAX            ? 2 * chunks_for(std::min(limit, usual_bytes()))
                                : arena_bytes >= least_usual ? chunks_for(64 * GiB)
                                                             : chunks_for(256 * GiB);
     const bool large = is_large(arena_bytes);

@@ -233,6 +233,23 @@ TEST(arena, the_ladder_under_a_limit) {
         << room;
 }
 
+// A limit beyond what the machine could ever give is tables for no more than that.
+TEST(arena, a_limit_far_away_costs_no_more_addresses_than_none) {
+  if (const char* why = os::lacks_limits()) GTEST_SKIP() << why;
+  for (const unsigned log : {50u, 62u})
+    EXPECT_EQ(os::fine, os::forked([log] {
+                const rlimit far_away{rlim_t{1} << log, rlim_t{1} << log};
+                if (::setrlimit(RLIMIT_DATA, &far_away) != 0) return 1;
+                const arena::reservation r = arena::reserve(fresh_arena::front, GiB, os::page_size());
+                if (!r.start) return 2;
+                // A grain's share of the tables, for twice what the heap could have of this machine; more than 32 TiB it never has.
+                const std::size_t most =
+                    std::min(std::max(std::bit_ceil(8 * os::physical_memory()), 64 * GiB), 32 * TiB);
+                return r.bytes <= 2 * GiB + 2 * (most / grain_size) * 70 ? 0 : 3;
+              }))
+        << log;
+}
+
 TEST(arena, where_not_even_the_smallest_rung_is_free_there_is_none) {
   if (const char* why = os::lacks_limits()) GTEST_SKIP() << why;
   EXPECT_EQ(os::fine, os::forked([] {
