@@ -21,4 +21,20 @@ inline constexpr bool hardened_build = false;
 // What max_align_t asks for; every block of every size keeps it.
 inline constexpr std::size_t min_alignment = 16;
 
+// For the fast paths, where few instructions matter. They compute nothing.
+//
+// What was known of the word is forgotten: it is read once more, as an operand, and keeps no register.
+template <class T>
+POLDER_ALWAYS_INLINE void forget(T& word) noexcept {
+  asm("" : "+m"(word));
+}
+// p, in another register than that of a function's result, which is then made where it is returned.
+template <class T>
+POLDER_ALWAYS_INLINE T* beside_the_result(T* p) noexcept {
+#if defined(__x86_64__)
+  asm("" : "+d"(p));
+#endif
+  return p;
+}
+
 }  // namespace polder

@@ -2,7 +2,7 @@
 // block — what a free block holds: a key and a link.
 //
 //   bytes 0..7    key    secret ^ link
-//   bytes 8..15   link   next free block, or null
+//   bytes 8..15   link   next free block; null, or list_end() in a span's list, if there is none
 //
 // The key is there exactly while the block is free, and depends on the link, so
 //   - a block whose key fits is being freed for the second time (a live block carries it with chance 2^-64:
@@ -22,9 +22,9 @@ struct block {
   std::uint64_t key;
   block* link;
 
-  POLDER_ALWAYS_INLINE std::uint64_t expected_key(secret s) const { return s ^ address(link); }
-  POLDER_ALWAYS_INLINE bool looks_free(secret s) const { return key == expected_key(s); }
-  POLDER_ALWAYS_INLINE void set_link(block* next, secret s) {
+  POLDER_ALWAYS_INLINE std::uint64_t expected_key(const secret& s) const { return s ^ address(link); }
+  POLDER_ALWAYS_INLINE bool looks_free(const secret& s) const { return (key ^ address(link)) == s; }
+  POLDER_ALWAYS_INLINE void set_link(block* next, const secret& s) {
     link = next;
     key = expected_key(s);
   }
@@ -32,5 +32,10 @@ struct block {
 };
 
 static_assert(sizeof(block) == min_alignment);
+
+// Where a list ends of which somebody takes the first block in few instructions: its key fits no secret but 0, which is none. So an
+// empty list looks like one whose first block was written to, and one look tells either.
+inline constexpr block no_block{};
+inline block* list_end() { return const_cast<block*>(&no_block); }
 
 }  // namespace polder::mem

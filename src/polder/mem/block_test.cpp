@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+
+#include <polder/mem/links.hpp>
+#include <polder/os/entropy.hpp>
+
 namespace polder::mem {
 namespace {
 
@@ -31,6 +36,17 @@ TEST(block, the_key_is_good_under_its_own_secret_only) {
   alignas(16) block b{};
   b.set_link(nullptr, s);
   EXPECT_FALSE(b.looks_free(s + 1));
+}
+
+// Who takes the first of a list looks at its key only: an empty list must not pass for one with a block.
+TEST(block, the_end_of_a_list_looks_free_under_no_secret) {
+  for (secret any = 1; any != 0; any <<= 1) {
+    EXPECT_FALSE(plain_links::fit(list_end(), any)) << any;
+    EXPECT_FALSE(encoded_links::fit(list_end(), any)) << any;
+    EXPECT_FALSE(plain_links::fit(list_end(), ~any)) << ~any;
+    EXPECT_FALSE(encoded_links::fit(list_end(), ~any)) << ~any;
+  }
+  EXPECT_NE(0u, os::process_secret());
 }
 
 }  // namespace

@@ -16,9 +16,9 @@
 namespace polder::mem {
 
 struct plain_links {
-  POLDER_ALWAYS_INLINE static block* next(const block* b, secret) { return b->link; }
-  POLDER_ALWAYS_INLINE static void set(block* b, block* next, secret s) { b->set_link(next, s); }
-  POLDER_ALWAYS_INLINE static bool fit(const block* b, secret s) { return b->looks_free(s); }
+  POLDER_ALWAYS_INLINE static block* next(const block* b, const secret&) { return b->link; }
+  POLDER_ALWAYS_INLINE static void set(block* b, block* next, const secret& s) { b->set_link(next, s); }
+  POLDER_ALWAYS_INLINE static bool fit(const block* b, const secret& s) { return b->looks_free(s); }
 };
 
 struct encoded_links {

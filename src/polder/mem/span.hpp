@@ -20,7 +20,7 @@
 namespace polder::mem {
 
 struct alignas(cache_line) span {
-  block* free;                   // list of free blocks, last freed first
+  block* free;                   // list of free blocks, last freed first; list_end() if there is none
   std::uint32_t used;            // blocks outside; one more while hot and kept
   std::uint32_t multiplier;      // tells multiples of the block size (class_table)
   std::uint32_t bumped;          // offset of the first block never handed out; everything below is blocks
@@ -53,6 +53,8 @@ struct alignas(cache_line) span {
   static std::uint32_t place_kind(const void* block) noexcept {
     return std::uint32_t{1} << ((reinterpret_cast<std::uintptr_t>(block) >> 4) * 0x9e37'79b9u >> 27 & 31);
   }
+
+  bool has_free() const { return free != list_end(); }
 
   void become(span_state to) {
     POLDER_CHECK(1, legal(state, to));

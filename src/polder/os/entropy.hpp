@@ -7,7 +7,7 @@
 
 namespace polder::os {
 
-// From AT_RANDOM, mixed so that the bytes the C library uses for its own guards cannot be read back from ours.
+// Never 0. From AT_RANDOM, mixed so that the bytes the C library uses for its own guards cannot be read back from ours.
 inline std::uint64_t process_secret() noexcept {
   std::uint64_t word = 0x9e37'79b9'7f4a'7c15;
   if (const auto* random = reinterpret_cast<const unsigned char*>(::getauxval(AT_RANDOM))) {
@@ -17,7 +17,8 @@ inline std::uint64_t process_secret() noexcept {
   }
   word ^= word >> 31;
   word *= 0xd6e8'feb8'6659'fd93;
-  return word ^ word >> 32;
+  word ^= word >> 32;
+  return word != 0 ? word : 1;
 }
 
 }  // namespace polder::os

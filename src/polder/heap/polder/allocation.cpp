@@ -57,7 +57,7 @@ void* core::pop(lab& l, mem::span& s) noexcept {
 
 void* core::allocate_class(lab& l, unsigned c, bool* zero) noexcept {
   mem::span& s = *l.hot[c];
-  if (!s.free) return l.out.is_mixed() ? take_back_or_refill(l, c, zero) : refill(l, c, zero);
+  if (!s.has_free()) return l.out.is_mixed() ? take_back_or_refill(l, c, zero) : refill(l, c, zero);
   // Classes beyond the fast path come here every time: now and then they keep the clock of decay going.
   if ((++l.beyond & 1) == 0) decay();
   return pop(l, s);
@@ -123,7 +123,7 @@ POLDER_ALWAYS_INLINE void* core::find_block(lab& l, unsigned c, bool* zero) noex
   service(l);
   for (;;) {
     mem::span* s = l.hot[c];
-    if (s->free) return pop(l, *s);  // the inbox brought something
+    if (s->has_free()) return pop(l, *s);  // the inbox brought something
     const std::uint32_t known = s->bumped;
     if ((this->*extend_by)(l, *s)) {
       auto* const p = static_cast<std::byte*>(pop(l, *s));
@@ -219,9 +219,9 @@ bool core::leads_nearby(const mem::span& s) const noexcept {
   constexpr unsigned far_ones = 4;
   const std::uint64_t near = s.block_size > 2 * cache_line ? s.block_size : 2 * cache_line;
   const mem::block* b = s.free;
-  for (unsigned i = 0, far = 0; i < steps && b && links::fit(b, secret_); ++i) {
+  for (unsigned i = 0, far = 0; i < steps && links::fit(b, secret_); ++i) {
     const mem::block* const next = links::next(b, secret_);
-    if (next && address(next) - address(b) + near > 2 * near && ++far == far_ones) return false;
+    if (next != mem::list_end() && address(next) - address(b) + near > 2 * near && ++far == far_ones) return false;
     b = next;
   }
   return true;
@@ -234,7 +234,7 @@ mem::span* core::try_open(lab& l, unsigned c) noexcept {
   if (r.first == 0) return nullptr;
   mem::span& s = arena_.spans()[r.first];
   if (r.list != c || !leads_nearby(s)) {  // else it goes on as the list that it is
-    s.free = nullptr;
+    s.free = mem::list_end();
     s.bumped = 0;
     s.handed = 0;
     s.multiplier = classes::multiplier[c];
@@ -293,7 +293,7 @@ POLDER_NOINLINE void core::cool(lab& l, unsigned c, left how) noexcept {
     s.become(mem::span_state::free);
     disown(l, s);
     give_span(l, s, how);
-  } else if (s.free || s.bumped < s.usable || s.returned.load(order::relaxed) != 0) {
+  } else if (s.has_free() || s.bumped < s.usable || s.returned.load(order::relaxed) != 0) {
     s.become(mem::span_state::partial);
     list_partial(l, s);
   } else {

@@ -44,7 +44,7 @@ std::uint32_t core::guarded_after(lab& l) const noexcept { return 1 + l.random.b
 void* core::allocate_untouched(lab& l, unsigned c) noexcept {
   if ((++l.beyond & 63) == 0) decay();
   mem::span& s = *l.hot[c];
-  auto* const b = static_cast<mem::block*>(s.free ? pop(l, s) : refill_at_random(l, c));
+  auto* const b = static_cast<mem::block*>(s.has_free() ? pop(l, s) : refill_at_random(l, c));
   if (b == nullptr) return nullptr;
   b->link = nullptr;
   if (!is_untouched(b, classes::block_size[c])) report_corrupted(b);

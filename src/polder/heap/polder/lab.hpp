@@ -49,7 +49,7 @@ constexpr std::uint64_t class_bit(unsigned c) { return std::uint64_t{1} << (c - 
 constexpr std::uint32_t one_more(std::uint64_t keeps, unsigned c) { return std::uint32_t(keeps >> (c - 1) & 1); }
 
 // The first block of a span's list, to be handed out. Its link and key fit.
-POLDER_ALWAYS_INLINE mem::block* take_first(mem::span& s, mem::secret secret) noexcept {
+POLDER_ALWAYS_INLINE mem::block* take_first(mem::span& s, const mem::secret& secret) noexcept {
   mem::block* const b = s.free;
   s.free = links::next(b, secret);
   __builtin_prefetch(s.free);  // the next one, which may have been freed long ago
@@ -59,14 +59,15 @@ POLDER_ALWAYS_INLINE mem::block* take_first(mem::span& s, mem::secret secret) no
 }
 
 // And back onto it. True: it was the last one outside.
-[[nodiscard]] POLDER_ALWAYS_INLINE bool put_first(mem::span& s, mem::block* b, mem::secret secret) noexcept {
+[[nodiscard]] POLDER_ALWAYS_INLINE bool put_first(mem::span& s, mem::block* b, const mem::secret& secret) noexcept {
   links::set(b, s.free, secret);
   s.free = b;
   return --s.used == 0;
 }
 
 // Whether b may be outside: it is a place of a block of the span, below what was never handed out, and not free.
-POLDER_ALWAYS_INLINE bool may_be_outside(const mem::span& s, const mem::block* b, mem::secret secret) noexcept {
+POLDER_ALWAYS_INLINE bool may_be_outside(const mem::span& s, const mem::block* b,
+                                         const mem::secret& secret) noexcept {
   const auto offset = std::uint32_t(address(b) & (mem::grain_size - 1));
   return mem::scaled(s.multiplier, offset) < s.handed && !links::fit(b, secret);
 }

@@ -54,6 +54,7 @@ core::core(const mem::arena::reservation& r, const options& o) noexcept
       huge_(arena_.map(), r.page, r.front + front::huge_at, budget_, asks_for_huge_pages_),
       none_{},
       lab_blocks_(reinterpret_cast<atomic<lab*>*>(r.front + front::labs_at)) {
+  none_.free = mem::list_end();
   options_.arena_size = r.arena_bytes;
   options_.page_size = r.page;
   if (o.hardened && o.guard_rate != 0) guarded_.start(r.page, secret_);

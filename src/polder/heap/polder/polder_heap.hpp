@@ -373,7 +373,7 @@ class polder_heap {
   // The fast path of malloc: served(block), or missed(n, inside) as for allocate_or.
   template <class Served, class Missed>
   POLDER_ALWAYS_INLINE void* take(std::size_t n, Served served, Missed missed) {
-    lab& l = *here();
+    lab& l = *beside_the_result(here());
     if (!l.door.announce()) [[unlikely]]
       return missed(n, false);
     if (l.door.admits(n)) [[likely]] {
@@ -381,6 +381,7 @@ class polder_heap {
       mem::block* b = pop(l, *l.direct[i]);
       if (b == nullptr && l.until_sample > std::int64_t(n))
           [[unlikely]] {  // a profile is on, and does not draw this one
+        polder::forget(l.secret);
         b = pop(l, *l.counted[i]);
         if (b != nullptr) l.until_sample -= std::int64_t(n);
       }
@@ -395,7 +396,7 @@ class polder_heap {
   // Null: it has none, or its first one was written to.
   POLDER_ALWAYS_INLINE static mem::block* pop(lab& l, mem::span& s) noexcept {
     mem::block* const b = s.free;
-    if (b == nullptr || !links::fit(b, l.secret)) [[unlikely]]
+    if (!links::fit(b, l.secret)) [[unlikely]]
       return nullptr;
     return take_first(s, l.secret);
   }
@@ -446,6 +447,7 @@ class polder_heap {
           return beyond(p, *this, size);
         if (!size.suits(s)) [[unlikely]]
           return deallocate_asked(p, *this, size, l);
+        polder::forget(l.secret);
         if (put_first(s, b, l.secret)) [[unlikely]]
           return emptied(s, l, *this);
         return l.door.exit();

@@ -283,7 +283,7 @@ struct emptied : served {
   }
   // Uses what is left of the span that is hot.
   void fill() {
-    while (span_of(more).bumped != span_of(more).usable || span_of(more).free != nullptr) allocate(size);
+    while (span_of(more).bumped != span_of(more).usable || span_of(more).has_free()) allocate(size);
   }
 };
 
@@ -303,7 +303,7 @@ TEST(empty_span, is_threaded_anew_where_blocks_were_freed_out_of_order) {
   blocks held;
   for (unsigned i = 0; i != per_span; ++i) held.push_back(h.allocate(size));
   void* const more = h.allocate(size);
-  while (h.span_of(more).bumped != h.span_of(more).usable || h.span_of(more).free != nullptr) h.allocate(size);
+  while (h.span_of(more).bumped != h.span_of(more).usable || h.span_of(more).has_free()) h.allocate(size);
   static_assert(per_span % 7 != 0);
   for (const unsigned stride : {7u, 1u}) {  // the second time in order
     for (unsigned i = 0, k = 0; i != per_span; ++i, k = (k + stride) % per_span) h.free(held[k]);

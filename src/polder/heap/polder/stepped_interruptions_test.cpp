@@ -136,8 +136,7 @@ TEST_F(stepped_operation, whose_lab_a_handler_gives_away_does_not_work_in_it) {
 
 // Full: no free block; its word says so, and it is on no list.
 void expect_full_ones_to_be_full(served& h, const std::vector<void*>& blocks, const std::string& when) {
-  for (const void* p : blocks)
-    EXPECT_FALSE(mem::word::is_full(h.word_of(p)) && h.span_of(p).free != nullptr) << when;
+  for (const void* p : blocks) EXPECT_FALSE(mem::word::is_full(h.word_of(p)) && h.span_of(p).has_free()) << when;
 }
 
 TEST_F(stepped_operation, whose_lab_is_swept_meanwhile_finds_its_spans_as_that_left_them) {

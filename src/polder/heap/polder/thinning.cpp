@@ -58,7 +58,7 @@ std::size_t core::thin(lab& l, mem::span& s) noexcept {
   // The list runs anywhere through what is no longer in the cache.
   for (std::uint32_t at = 0; at < s.bumped; at += cache_line)
     if ((before >> at / page & 1) == 0) __builtin_prefetch(start + at);
-  for (const mem::block* b = s.free; b != nullptr; b = links::next(b, l.secret)) {
+  for (const mem::block* b = s.free; b != mem::list_end(); b = links::next(b, l.secret)) {
     const auto offset = std::uint32_t(reinterpret_cast<const std::byte*>(b) - start);
     if (offset >= s.bumped || !links::fit(b, l.secret)) [[unlikely]]
       report_corrupted(b);
@@ -67,7 +67,7 @@ std::size_t core::thin(lab& l, mem::span& s) noexcept {
   pages.note_free_on(before);
   const std::uint32_t free = pages.wholly_free() & ~before;
   if (few(unsigned(std::popcount(free)))) return 0;
-  s.free = nullptr;
+  s.free = mem::list_end();
   list_free(s, pages, {0, s.bumped / s.block_size}, before | free);
   note_returned(s, before | free);
   if (!grains_.discard_within(number_of(s), free)) {
@@ -93,8 +93,8 @@ void core::list_page(mem::span& s, std::uint32_t& returned, std::uint32_t some) 
 // Lists blocks of a page that was given back, or of several where they are larger. False: the cap is in the way.
 POLDER_NOINLINE bool core::take_pages_back(lab& l, mem::span& s) noexcept {
   std::uint32_t returned = s.returned.load(order::relaxed);
-  while (s.free == nullptr && budget_.take(arena_.page())) list_page(s, returned, returned);
-  if (s.free == nullptr) return false;
+  while (!s.has_free() && budget_.take(arena_.page())) list_page(s, returned, returned);
+  if (!s.has_free()) return false;
   l.refusals = 0;
   return true;
 }
@@ -103,7 +103,7 @@ POLDER_NOINLINE bool core::take_pages_back(lab& l, mem::span& s) noexcept {
 POLDER_NOINLINE bool core::do_without_page(lab& l, unsigned c) noexcept {
   for (mem::grain g = l.partial[c].first; g != 0; g = arena_.spans()[g].next) {
     mem::span& s = arena_.spans()[g];
-    if (s.free == nullptr) continue;
+    if (!s.has_free()) continue;
     unlist_partial(l, s);
     cool(l, c);
     make_hot(l, s);

@@ -162,7 +162,7 @@ TEST(thinning, a_span_that_is_put_aside_with_nothing_on_its_list_is_not_full) {
   sparse h;
   const blocks kept = h.keep_one(h.make(64, mem::grain_size), 1000);
   h.heap.trim(0);
-  while (h.span_of(kept[0]).free != nullptr) h.allocate(64);
+  while (h.span_of(kept[0]).has_free()) h.allocate(64);
   ASSERT_TRUE(h.is_thin(kept[0]));
   h.heap.trim(0);
   h.validate();

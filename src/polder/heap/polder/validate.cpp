@@ -95,7 +95,7 @@ std::size_t core::validate(const lab& l, const mem::span& s) const noexcept {
     if (pages.is_free(n)) ++on_no_page, first_on_none = n;
   must(s.handed == mem::scaled(s.multiplier, first_on_none * size) && mem::word::is_thin(w) == (returned != 0));
   std::uint32_t free = 0;
-  for (const mem::block* b = s.free; b != nullptr; b = links::next(b, secret_)) {
+  for (const mem::block* b = s.free; b != mem::list_end(); b = links::next(b, secret_)) {
     const std::size_t offset = address(b) - address(start);
     must(++free <= blocks && offset < s.bumped && offset % size == 0 && links::fit(b, secret_));
   }
@@ -161,7 +161,7 @@ void core::validate_list(mem::grain g, std::uint32_t w) const noexcept {
   const mem::chunk& k = arena_.chunk(mem::chunk_of(g));
   must(w == s.cls && ((k.dirty.load(order::relaxed) & ~k.taken.taken()) >> mem::position_in_chunk(g) & 1) != 0);
   std::uint32_t free = 0;
-  for (const mem::block* b = s.free; b != nullptr; b = links::next(b, secret_)) {
+  for (const mem::block* b = s.free; b != mem::list_end(); b = links::next(b, secret_)) {
     must(links::fit(b, secret_) && arena_.find(address(b)) == g &&
          address(b) % mem::grain_size % s.block_size == 0);
     must(++free <= s.bumped / s.block_size);
