@@ -1,8 +1,10 @@
 # polder_test: one call registers one test program.
 #
-#   polder_test(NAME suite.name SOURCES a.cpp ... [KIND gtest|program] [REQUIREMENTS 1 3] [ARGS ...] [TIMEOUT seconds] [LIBS ...]
+#   polder_test(NAME suite.name SOURCES a.cpp ... [KIND gtest|program] [REQUIREMENTS 1 3] [ALSO suite ...] [ARGS ...]
+#               [TIMEOUT seconds] [LIBS ...]
 #               [HEAPS [LONG_OTHERS] [SHEETS | LONG_SHEETS] [EXCEPT heap ...]] [ONLY_HEAPS heap ...] [SERIAL] [SHARDS n] [LONG])
 #
+#   ALSO          further suites to whose promises it belongs: their names choose it, too
 #   KIND gtest    (default) links GoogleTest and polder_core: the parts, without replacing the test's own malloc
 #   KIND program  a plain main() that returns 0 or 1 and prints why
 #   HEAPS         runs once under each registered heap, preloaded, as suite.name@heap; left out where no preload
@@ -18,7 +20,7 @@
 #
 # Who may take longest begins first: what each takes a fresh machine does not know.
 #
-# Labels: the suite, req-N for each requirement of the list of users' demands that the test holds, and `long` for what
+# Labels: the suite and those it also belongs to, req-N for each requirement of the list of users' demands that the test holds, and `long` for what
 # `./polder test` leaves out and `./polder test --full` runs.
 
 include(polder_gtest)
@@ -33,7 +35,7 @@ macro(polder_needs_python suite otherwise)
 endmacro()
 
 function(polder_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "HEAPS;LONG_OTHERS;SHEETS;LONG_SHEETS;SERIAL;LONG" "NAME;KIND;TIMEOUT;SHARDS" "SOURCES;REQUIREMENTS;ARGS;LIBS;EXCEPT;ONLY_HEAPS")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "HEAPS;LONG_OTHERS;SHEETS;LONG_SHEETS;SERIAL;LONG" "NAME;KIND;TIMEOUT;SHARDS" "SOURCES;REQUIREMENTS;ALSO;ARGS;LIBS;EXCEPT;ONLY_HEAPS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "polder_test(${arg_NAME}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -79,7 +81,7 @@ function(polder_test)
     message(FATAL_ERROR "polder_test(${arg_NAME}): KIND is gtest or program, not '${arg_KIND}'")
   endif()
 
-  set(labels ${suite})
+  set(labels ${suite} ${arg_ALSO})
   foreach(number IN LISTS arg_REQUIREMENTS)
     list(APPEND labels req-${number})
   endforeach()
