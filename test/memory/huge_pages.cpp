@@ -1,8 +1,9 @@
 // Requirement 15: huge pages are a choice, and never a surprise.
-//   huge_pages THP     under POLDER_OPTIONS=thp=THP: 2 MB of small blocks, then 256 MB of all sizes, then nothing
+//   huge_pages THP       under POLDER_OPTIONS=thp=THP: 2 MB of small blocks, then 256 MB of all sizes, then nothing
+//   huge_pages always    all of them on a system that says `always`, which needs root and is put back
 // What each choice means for what lies in huge pages, as the kernel counts them:
 //   off      nothing ever        large    nothing at 2 MB, something at 256 MB
-//   madvise  as the system has it: nothing unless it says `always`
+//   madvise  as the system has it: nothing unless it says `always`, and then something at 256 MB
 //   on       something at 256 MB
 // And whichever it is, what is freed goes back.
 #include <malloc.h>
@@ -12,9 +13,11 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "../probe/again.hpp"
 #include "../probe/expect.hpp"
 #include "../probe/random.hpp"
 #include "../probe/resident.hpp"
+#include "../probe/setting.hpp"
 
 using namespace polder;
 
@@ -37,16 +40,40 @@ void build(std::size_t bytes, std::size_t largest) {
 
 long huge_kib() { return probe::rollup_kib("AnonHugePages:"); }
 
+constexpr const char* of_the_system = "/sys/kernel/mm/transparent_hugepage/enabled";
+
+// `system`: what the system says, the choice in brackets.
+int where_always(const char* system) {
+  constexpr const char* choices[] = {"always", "madvise", "never"};
+  const char* before = "madvise";
+  for (const char* one : choices) {
+    const char* const at = std::strstr(system, one);
+    if (at != nullptr && at != system && at[-1] == '[') before = one;
+  }
+  return probe::with_setting(of_the_system, "always", before, [] {
+    int failed = 0;
+    constexpr const char* every[] = {"off", "madvise", "on", "large"};
+    for (const char* thp : every) {
+      char option[64] = "POLDER_OPTIONS=thp=";
+      std::strcat(option, thp);
+      const char* const args[] = {thp, nullptr};
+      const char* const settings[] = {option, nullptr};
+      failed += !probe::passes(option, args, settings, 60);
+    }
+    return failed;
+  });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  probe::expect(argc == 2, "usage: huge_pages off|madvise|on|large");
+  probe::expect(argc == 2, "usage: huge_pages off|madvise|on|large|always");
   const char* const thp = argv[1];
   const auto is = [&](const char* what) { return std::strcmp(thp, what) == 0; };
   char system[128];
-  if (probe::read_text("/sys/kernel/mm/transparent_hugepage/enabled", system, sizeof system) == 0 ||
-      std::strstr(system, "[never]") != nullptr)
+  if (probe::read_text(of_the_system, system, sizeof system) == 0 || std::strstr(system, "[never]") != nullptr)
     probe::end(probe::verdict::not_applicable, "this system has no huge pages to choose");
+  if (is("always")) return where_always(system);
   const bool always = std::strstr(system, "[always]") != nullptr;
   blocks = static_cast<void**>(
       ::mmap(nullptr, most * sizeof(void*), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
@@ -60,8 +87,9 @@ int main(int argc, char** argv) {
              large);
   if (is("off") || (is("madvise") && !always))
     probe::expect(small == 0 && large == 0, "req 15: huge pages nobody asked for");
-  if (is("large") && !always) probe::expect(small == 0, "req 15: a huge page for a small heap");
-  if (is("large") || is("on")) probe::expect(large != 0, "req 15: no huge page for a large heap");
+  if (is("large")) probe::expect(small == 0, "req 15: a huge page for a small heap");
+  if (is("large") || is("on") || (is("madvise") && always))
+    probe::expect(large != 0, "req 15: no huge page for a large heap");
   while (held != 0) std::free(blocks[--held]);
   ::malloc_trim(0);
   const long left = probe::resident_kib();

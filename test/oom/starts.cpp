@@ -3,7 +3,6 @@
 //   starts work       2 MB of everything, here
 //   starts maps       work in a process that has hardly a mapping left
 //   starts overcommit the same with vm.overcommit_memory=2, which needs root and is put back
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include "../probe/opaque.hpp"
 #include "../probe/random.hpp"
 #include "../probe/resident.hpp"
+#include "../probe/setting.hpp"
 #include "../probe/sizes.hpp"
 #include "../probe/stamp.hpp"
 
@@ -107,23 +107,14 @@ static int work_without_maps() {
   return 0;
 }
 
-static bool write_text(const char* path, const char* text) {
-  int fd = ::open(path, O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  bool done = ::write(fd, text, std::strlen(text)) == ssize_t(std::strlen(text));
-  ::close(fd);
-  return done;
-}
-
 static int under_strict_overcommit() {
   constexpr const char* path = "/proc/sys/vm/overcommit_memory";
   char before[16];
   probe::read_text(path, before, sizeof before);
-  if (!write_text(path, "2")) probe::skip("vm.overcommit_memory cannot be written here");
   const char* args[] = {"work", nullptr};
   const char* plain[] = {nullptr};
-  bool passed = probe::passes("overcommit_memory=2", args, plain, 20);
-  probe::expect(write_text(path, before), "could not put %s back to %s", path, before);
+  const auto passed =
+      probe::with_setting(path, "2", before, [&] { return probe::passes("overcommit_memory=2", args, plain, 20); });
   return passed ? 0 : 1;
 }
 
