@@ -4,7 +4,7 @@
 // Four threads live and work all the time; four more work till a signal arrives whose handler ends them, inside the heap
 // where `inside` is asked for, and are replaced. When the last is dead all blocks are freed, those of the dead as far as they
 // are known, and trimmed.
-//   killed exit|cancel [DEATHS] [SEED]
+//   killed exit|cancel [DEATHS] [SEED]   500; 10,000 in the full form
 // cancel: the threads are cancelled where they are, asynchronously. Then destructors run, the heap's own too, in the midst of
 // an operation that is never finished.
 #include <signal.h>
@@ -15,6 +15,7 @@
 #include <cstring>
 #include <new>
 
+#include "../full_form.hpp"
 #include "../probe/resident.hpp"
 #include "crew.hpp"
 
@@ -146,7 +147,7 @@ int main(int argc, char** argv) {
   const char* const how = argc > 1 ? argv[1] : "";
   by_cancel = std::strcmp(how, "cancel") == 0;
   probe::expect(by_cancel || std::strcmp(how, "exit") == 0, "usage: killed exit|cancel [DEATHS] [SEED]");
-  const long deaths = argc > 2 ? std::atol(argv[2]) : 10'000;
+  const long deaths = argc > 2 ? std::atol(argv[2]) : is_full_form() ? 10'000 : 500;
   seed = argc > 3 ? std::strtoul(argv[3], nullptr, 10) : std::uint64_t(::time(nullptr));
   probe::say("%ld deaths, seed %lu", deaths, (unsigned long)seed);
   for (long left = deaths; left > 0; left -= most, seed += 1000) {
