@@ -1118,7 +1118,8 @@ def main():
     if arguments.share > 1:
         first = random.randrange(arguments.share) if arguments.first is None else arguments.first
         print(f"one in {arguments.share}: --first {first}")
-        work = work[first::arguments.share]
+        # Of those that have to die: a draw of one that may live could not fail.
+        work = [job for job in work if not reason(*job[:2])][first::arguments.share]
     survivors = 0
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         header, explorer = prelude(arguments.compiler, folder)
