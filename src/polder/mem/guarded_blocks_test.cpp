@@ -1,18 +1,36 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <vector>
 
 #include <polder/base/config.hpp>
 #include <polder/mem/guarded_blocks.hpp>
+#include <polder/os/answered_test.hpp>
 #include <polder/os/forked_test.hpp>
 #include <polder/os/lacks_test.hpp>
 #include <polder/os/pages.hpp>
 
 namespace polder::mem {
 namespace {
+
+// Of the process's memory, by the kernel's count: the field of that number, in pages.
+std::size_t pages_used(int field) {
+  std::size_t n = 0;
+  std::ifstream statm("/proc/self/statm");
+  for (int i = 0; i <= field; ++i) statm >> n;
+  return n;
+}
+std::size_t address_space() { return pages_used(0); }
+std::size_t data() { return pages_used(5); }  // and the stack
+
+std::ptrdiff_t mappings() {
+  std::ifstream maps("/proc/self/maps");
+  return std::count(std::istreambuf_iterator<char>(maps), {}, '\n');
+}
 
 struct guarded : ::testing::Test {
   guarded() {
@@ -82,19 +100,60 @@ TEST_F(guarded, without_a_start_there_is_nothing) {
 TEST_F(guarded, can_be_used_where_the_whole_may_not_be_made_writable) {
   if (const char* why = os::lacks_limits()) GTEST_SKIP() << why;
   EXPECT_EQ(os::fine, os::forked([&] {
-              std::size_t writable = 0;  // pages, and those of the stack
-              std::ifstream statm("/proc/self/statm");
-              for (int field = 0; field != 6; ++field) statm >> writable;
-              const rlim_t most = (writable + guarded_blocks::slots / 2) * page;
+              const rlim_t most = (data() + guarded_blocks::slots / 2) * page;
               const rlimit some{most, most};
               if (::setrlimit(RLIMIT_DATA, &some) != 0) return 1;
               guarded_blocks few{};
               few.start(page, 0x1234'5678'9abc'def0);
-              auto* const p = static_cast<char*>(few.take(64, r));
-              if (p == nullptr) return 2;
-              std::fill(p, p + 64, 'x');
-              few.give(p);
-              return 0;
+              char* all[guarded_blocks::slots];
+              std::size_t had = 0;
+              while (had != guarded_blocks::slots && (all[had] = static_cast<char*>(few.take(64, r)))) ++had;
+              if (had == 0 || had == guarded_blocks::slots) return 2;
+              for (std::size_t i = 0; i != had; ++i) std::fill(all[i], all[i] + 64, 'x');
+              for (std::size_t i = 0; i != had; ++i) few.give(all[i]);
+              return few.take(64, r) != nullptr ? 0 : 3;
+            }));
+}
+
+TEST_F(guarded, none_are_where_their_addresses_cannot_be_had) {
+  if (const char* why = os::lacks_limits()) GTEST_SKIP() << why;
+  EXPECT_EQ(os::fine, os::forked([&] {
+              const rlim_t most = (address_space() + guarded_blocks::slots) * page;  // half of what they need
+              const rlimit some{most, most};
+              if (::setrlimit(RLIMIT_AS, &some) != 0) return 1;
+              const std::size_t before = address_space();
+              guarded_blocks none{};
+              none.start(page, 0x1234'5678'9abc'def0);
+              if (none.take(64, r) != nullptr || none.has(&none)) return 2;
+              return address_space() == before ? 0 : 3;
+            }));
+}
+
+// Where the kernel has marks, a live block costs no mapping more; else it cuts one into three.
+TEST_F(guarded, by_marks_cost_no_mappings) {
+  auto* const some = static_cast<std::byte*>(os::map(page));
+  const bool has_marks = os::install_guard(some, page);
+  os::unmap(some, page);
+  if (!has_marks) GTEST_SKIP() << "this kernel has no marks";
+  take(64);
+  const std::ptrdiff_t before = mappings();
+  for (int i = 0; i != 100; ++i) ASSERT_NE(nullptr, take(64));
+  EXPECT_EQ(before, mappings());
+}
+
+// By a filter, or an emulator, that says yes to every advice.
+TEST_F(guarded, marks_that_are_none_are_not_relied_on) {
+  if (const char* why = os::under_sanitizer()) GTEST_SKIP() << why << ", whose own calls the filter would see";
+  EXPECT_EQ(os::fine, os::forked([&] {
+              if (!os::answer(SYS_madvise, 0)) return 0;  // there are no filters here
+              guarded_blocks by_access{};
+              by_access.start(page, 0x1234'5678'9abc'def0);
+              auto* const p = static_cast<std::byte*>(by_access.take(64, r));
+              if (p == nullptr) return 1;
+              auto* const own = at_address(align_down(address(p), page));
+              if (os::can_be_read(own - page) || os::can_be_read(own + page)) return 2;
+              by_access.give(p);
+              return os::can_be_read(own) ? 3 : 0;
             }));
 }
 
@@ -117,6 +176,7 @@ TEST_F(guarded, says_what_a_fault_was) {
   EXPECT_TRUE(has(said(p + 7), "use after free at")) << said(p + 7);
   EXPECT_TRUE(has(said(p + 7), ": 7 bytes into a block of 100 at")) << said(p + 7);
   EXPECT_TRUE(has(said(p + 112), "use after free, and access out of bounds at")) << said(p + 112);
+  EXPECT_TRUE(has(said(p + 40 * page), ": no block has been there")) << said(p + 40 * page);
   EXPECT_EQ("", said(&page));
 }
 

@@ -875,6 +875,21 @@ TEST_F(idle_thread, that_works_while_others_claim_its_lab_keeps_it) {
   EXPECT_LE(h.now().labs, 9u);
 }
 
+TEST_F(idle_thread, whose_lab_is_claimed_frees_a_batch_all_the_same) {
+  if (!os::register_heavy_fence()) GTEST_SKIP() << "no membarrier here";
+  served h;
+  blocks held(100);
+  for (void*& p : held) p = h.allocate(size);
+  lab& own = h.own();
+  ASSERT_EQ(claim::held, own.door.try_claim([] { return os::heavy_fence(); }));
+  h.heap.deallocate_batch(held.data(), held.size());
+  EXPECT_TRUE(own.door.end_claim());
+  EXPECT_EQ(&own, &h.own());
+  h.heap.trim(0);
+  EXPECT_EQ(0u, h.now().allocated);
+  h.validate();
+}
+
 // Nor does it lose it to one claimer for having met another, however long ago.
 TEST_F(idle_thread, that_met_another_claim_long_ago_keeps_its_lab) {
   if (!os::register_heavy_fence()) GTEST_SKIP() << "no membarrier here";
