@@ -26,14 +26,21 @@ constexpr std::size_t thread_bytes = 16 * KiB;
 // Every signal, the C library's own too, between a thread and those it starts.
 class without_signals {
  public:
-  without_signals() noexcept { ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all_, &before_, sizeof all_); }
-  ~without_signals() { ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof before_); }
+  without_signals() noexcept
+      : refused_(::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all_, &before_, sizeof all_) == 0 ? 0 : errno) {}
+  ~without_signals() {
+    if (refused_ == 0) ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof before_);
+  }
   without_signals(const without_signals&) = delete;
   without_signals& operator=(const without_signals&) = delete;
+
+  // errno; 0: there are none.
+  int refused() const noexcept { return refused_; }
 
  private:
   const std::uint64_t all_ = ~std::uint64_t{0};
   std::uint64_t before_ = 0;
+  const int refused_;
 };
 
 std::uintptr_t thread_pointer() noexcept {
@@ -91,8 +98,9 @@ bool background_thread::start(void (*body)(void*), void* argument) noexcept {
                           CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
     std::byte* const stack = memory_ + page_size() + stack_bytes;
     auto* const id = reinterpret_cast<pid_t*>(&id_.for_kernel());
-    if (::clone(run, stack, flags, this, id, memory_ + storage_at_, id) >= 0) return true;
-    why = errno;
+    why = meanwhile.refused();  // a program's handler on a thread that is none of the C library's would not live
+    if (why == 0 && ::clone(run, stack, flags, this, id, memory_ + storage_at_, id) >= 0) return true;
+    if (why == 0) why = errno;
   }
   refusal_.store(why, order::relaxed);
   id_.refused();
