@@ -79,6 +79,11 @@ class in_use {
     thread(std::move(f)).join();
   }
 
+  // Of several: this one from now on, by a thread that has `own` of it.
+  void use(Lab* own) {
+    current_ = this;
+    test_host::lab_of_thread<Lab> = own;
+  }
   Lab*& own() { return test_host::lab_of_thread<Lab>; }
   statistics now() { return it.read_statistics(); }
 

@@ -1,4 +1,5 @@
 #include <polder/base/align.hpp>
+#include <polder/base/check.hpp>
 #include <polder/mem/guarded_blocks.hpp>
 #include <polder/mem/misuse.hpp>
 #include <polder/os/pages.hpp>
@@ -105,6 +106,17 @@ unsigned guarded_blocks::slot_near(const void* p) const noexcept {
   if (b.block() == nullptr) return before + 1;
   if (a.block() == nullptr) return before;
   return address(p) - (address(b.block()) + b.asked()) < address(a.block()) - address(p) ? before : before + 1;
+}
+
+std::size_t guarded_blocks::validate() const noexcept {
+  std::size_t live = 0;
+  for (unsigned i = 0; pages_ != nullptr && i != slots; ++i) {
+    const guarded_slot& s = table_[i];
+    live += s.is_live();
+    must(!s.is_live() || (address(s.block()) - address(page_of(i)) <= page_ - s.asked() && s.asked() <= page_));
+  }
+  must(live * page_ == live_bytes());
+  return live;
 }
 
 void guarded_blocks::report_free(const void* p) const noexcept {

@@ -46,6 +46,9 @@ class guarded_blocks {
 
   std::size_t live_bytes() const noexcept { return live_.load(order::relaxed) * page_; }
 
+  // How many are live, which is what live_bytes() says. While nobody takes or gives.
+  std::size_t validate() const noexcept;
+
   // Why p, which is of these pages, cannot be freed.
   [[noreturn]] void report_free(const void* p) const noexcept;
 

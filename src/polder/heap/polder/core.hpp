@@ -110,7 +110,8 @@ class core {
   // For tests: looks at every structure, and traps where one is not as it should be. No thread is inside or comes meanwhile;
   // while the heap's own thread runs, nothing is looked at.
   struct census {
-    std::size_t blocks = 0;  // of size classes, that users have
+    std::size_t blocks = 0;   // of size classes, that users have
+    std::size_t guarded = 0;  // others, that they have
     std::uint32_t adrift =
         0;  // LABs without a thread that nobody will find: none, unless a test claimed one by its door
   };

@@ -2,7 +2,6 @@
 //
 // A free block is zero behind its key and link from the moment it is freed, and until it is handed out again: what is written
 // to it meanwhile is noticed when it leaves the quarantine, and when it is handed out.
-#include <cstring>
 
 #include <polder/heap/polder/core.hpp>
 #include <polder/mem/misuse.hpp>
@@ -10,15 +9,6 @@
 namespace polder::heap {
 
 static_assert(sizeof(quarantine) <= mem::grain_size);
-
-// Behind key and link.
-static bool is_untouched(const mem::block* b, std::size_t bytes) noexcept {
-  constexpr std::size_t behind = sizeof(mem::block);
-  const auto* const p = reinterpret_cast<const std::byte*>(b) + behind;
-  const std::size_t n = bytes - behind;
-  // All bytes are zero if the first is, and each is as the one before it.
-  return n == 0 || (p[0] == std::byte{} && std::memcmp(p, p + 1, n - 1) == 0);
-}
 
 void* core::allocate_hardened(lab& l, std::size_t n) noexcept {
   if (--l.until_guarded == 0) {

@@ -1,4 +1,5 @@
-// The heap as a state machine: every three bytes of the input are one operation on one of 256 slots, by one of three threads.
+// The heap as a state machine: every three bytes of the input are one operation on one of 256 slots, by one of three threads; with
+// a byte too many it is the hardened heap.
 // After each, every structure is looked at (core::validate), and what it says must be what the slots say.
 //
 // The threads are one, which is now here, now there: each has its word and with it its LAB, and between operations none of
@@ -44,21 +45,29 @@ std::size_t size_of(std::uint8_t b) {
 // The flagship, the words of its threads, and what they have.
 struct world {
   // No thread of the heap's own: it would come while nobody may.
-  served h{{.arena_size = polder::GiB, .decay_ms = 1, .background = false}};
+  served h;
+  bool capped = false;  // then there may be no memory
   polder::heap::lab* words[threads];
   unsigned now = 0;
   slot slots[256] = {};
 
-  world() {
+  explicit world(bool hardened)
+      : h({.arena_size = polder::GiB, .decay_ms = 1, .background = false, .hardened = hardened, .guard_rate = 8}) {
     for (auto& word : words) word = h.in_use::own();
+    h.free(h.allocate(1));  // it stands, with these options
+    leave();
   }
+  // The words are the process's, for whichever world is being played.
+  void enter() { h.use(words[now]); }
+  void leave() { words[now] = h.in_use::own(); }
   void go_to(unsigned thread) {
     words[now] = h.in_use::own();
     h.in_use::own() = words[now = thread];
   }
   void put(slot& s, void* p, std::size_t n, unsigned char mark) {
     s = {static_cast<unsigned char*>(p), n, 0};
-    expect(p != nullptr && h.heap.owns(p));
+    if (p == nullptr) return expect(capped), static_cast<void>(s = {});
+    expect(h.heap.owns(p));
     fill(s, mark);
   }
   void validate() {
@@ -66,14 +75,15 @@ struct world {
     std::size_t small = 0;
     for (const slot& s : slots)
       small += s.p != nullptr && h.heap.usable_size(s.p) <= polder::mem::size_class::stepped::largest;
-    expect(found.blocks == small && found.adrift == 0);
+    expect(found.blocks + found.guarded == small && found.adrift == 0);
   }
 
   // The next few slots at once, where they are empty; or what lies in them.
   void take_batch(std::size_t first, std::size_t n, unsigned char mark) {
     void* had[8];
-    expect(h.heap.allocate_batch(n, 8, had) == 8);
-    for (std::size_t i = 0; i != 8; ++i) {
+    const std::size_t got = h.heap.allocate_batch(n, 8, had);
+    expect(got == 8 || capped);
+    for (std::size_t i = 0; i != got; ++i) {
       slot& s = slots[(first + i) % 256];
       if (s.p) h.free(had[i]);
       else put(s, had[i], n, mark);
@@ -95,9 +105,13 @@ struct world {
     for (unsigned t = 0; t != threads; ++t)
       if (t != now) words[t] = &polder::heap::test_host::nobody<polder::heap::lab>;
   }
+  void set_limit(std::size_t bytes) {
+    h.heap.set_limit(bytes);
+    capped = bytes != 0;
+  }
   // On or off, with every second block of some hundred bytes drawn.
   void profile(bool on) {
-    if (on) expect(h.heap.start_profile(300) == polder::heap::profiling::done);
+    if (on) expect(h.heap.start_profile(300) == polder::heap::profiling::done || capped);
     else h.heap.stop_profile();
   }
   std::uint64_t live_samples() const {
@@ -122,21 +136,31 @@ void world::do_one(std::uint8_t what, std::uint8_t which, std::uint8_t size) {
     case 3:
       if (s.p) break;
       s = {static_cast<unsigned char*>(h.heap.allocate_zeroed(n)), n, 0};
-      expect(s.p != nullptr);
+      if (!s.p) {
+        expect(capped);
+        s = {};
+        break;
+      }
       check(s);
       fill(s, what);
       break;
     case 4:
       if (s.p) break;
       put(s, h.heap.allocate_aligned(alignment, n), n, what);
+      if (!s.p) break;
       s.alignment = alignment;
       expect(polder::is_aligned(polder::address(s.p), alignment));
       break;
     case 5:
       if (!s.p || n == 0) break;
       check(s);
-      s.p = static_cast<unsigned char*>(h.heap.reallocate(s.p, n));
-      expect(s.p != nullptr && (s.n == 0 || s.p[0] == s.mark));
+      if (void* const p = h.heap.reallocate(s.p, n)) {
+        s.p = static_cast<unsigned char*>(p);
+      } else {
+        expect(capped && n > s.n);
+        break;
+      }
+      expect(s.n == 0 || s.p[0] == s.mark);
       s.n = n;
       s.alignment = 0;
       fill(s, what);
@@ -173,6 +197,8 @@ void world::do_one(std::uint8_t what, std::uint8_t which, std::uint8_t size) {
       else if (size % 8 == 1) h.heap.leave_thread();
       else if (size % 64 == 2) fork();
       else if (size % 8 == 3) profile(size >= 128);
+      else if (size % 8 == 4) set_limit(size >= 128 ? 0 : std::size_t{size} << 18);
+      else if (size % 8 == 5) h.heap.set_target(size >= 128 ? 0 : std::size_t{size} << 18);
       break;
     case 15: {  // past its exit, or with nobody's word: one operation in a borrowed LAB
       polder::heap::lab*& word = h.in_use::own();
@@ -197,7 +223,10 @@ void world::do_one(std::uint8_t what, std::uint8_t which, std::uint8_t size) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t length) {
   // One heap for all inputs: what they leave in it is part of what the next one finds.
-  static world* const w = new world;
+  static world* const plain = new world(false);
+  static world* const hardened = new world(true);
+  world* const w = length % 3 == 1 ? hardened : plain;
+  w->enter();
   for (std::size_t i = 0; i + 2 < length; i += 3) {
     w->do_one(data[i], data[i + 1], data[i + 2]);
     w->validate();
@@ -209,6 +238,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t leng
     s = {};
   }
   w->validate();
+  w->set_limit(0);
+  w->h.heap.set_target(0);
   const polder::heap::statistics now = w->h.now();
   // What is on its way home counts as allocated until it is there.
   for (unsigned t = 0; t != threads; ++t) {
@@ -218,5 +249,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t leng
   expect(w->h.now().allocated == 0);
   expect(w->live_samples() == 0);
   expect(now.active <= now.resident && now.resident <= now.mapped && now.mapped <= now.reserved);
+  w->leave();
   return 0;
 }

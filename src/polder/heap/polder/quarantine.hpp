@@ -10,11 +10,21 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <polder/base/check.hpp>
 #include <polder/mem/block.hpp>
 #include <polder/mem/random.hpp>
 #include <polder/sync/atomic.hpp>
 
 namespace polder::heap {
+
+// Whether a block is zero behind key and link.
+inline bool is_untouched(const mem::block* b, std::size_t bytes) noexcept {
+  constexpr std::size_t behind = sizeof(mem::block);
+  const auto* const p = reinterpret_cast<const std::byte*>(b) + behind;
+  const std::size_t n = bytes - behind;
+  // All bytes are zero if the first is, and each is as the one before it.
+  return n == 0 || (p[0] == std::byte{} && __builtin_memcmp(p, p + 1, n - 1) == 0);
+}
 
 class quarantine {
  public:
@@ -33,6 +43,18 @@ class quarantine {
   template <class Go>
   void empty(Go&& go) {
     while (count_ != 0) go(remove(count_ - 1));
+  }
+
+  // How many it holds. as_told(block, bytes): whether that is what lies there.
+  template <class AsTold>
+  std::size_t validate(AsTold as_told) const noexcept {
+    std::size_t bytes = 0;
+    for (std::uint32_t i = 0; i != count_; ++i) {
+      must(as_told(blocks_[i], sizes_[i]));
+      bytes += sizes_[i];
+    }
+    must(count_ < max_blocks && bytes == bytes_ && bytes <= max_bytes);
+    return count_;
   }
 
   // Calls f(bytes) for each block in it, as another thread happens to see them.

@@ -18,7 +18,7 @@ void core::for_each_lab(F f) const noexcept {
 
 core::census core::validate() const noexcept {
   if (is_tended()) return {};
-  std::size_t outside = 0, waiting = 0, owned = 0;
+  std::size_t outside = 0, waiting = 0, confined = 0, owned = 0;
   bool all_whole = true;
   for_each_lab([&](const lab& l, mem::lab_number n) {
     must(l.number == n && l.base == base_of_fast_paths() && l.secret == secret_);
@@ -26,6 +26,12 @@ core::census core::validate() const noexcept {
     if (!is_whole(l)) return;
     outside += validate(l);
     waiting += validate_posts(l);
+    if (l.held)
+      confined += l.held->validate([this](const mem::block* b, std::uint32_t bytes) {
+        const std::uint32_t w = word_of(b);
+        return mem::word::owner(w) != 0 && classes::block_size[mem::word::cls(w)] == bytes && is_place(mem::word::cls(w), b) &&
+               links::fit(b, secret_) && is_untouched(b, bytes);
+      });
     owned += l.owned_count;
   });
   // Who stopped inside a LAB may have been at anything else, too.
@@ -35,7 +41,8 @@ core::census core::validate() const noexcept {
   const found in_words = validate_words();
   must(in_words.grains == grains_.count().taken && in_words.spans == owned && waiting <= outside);
   validate_waiting(waiting);
-  return {.blocks = outside - waiting, .adrift = validate_idle()};
+  must(waiting + confined <= outside);
+  return {.blocks = outside - waiting - confined, .guarded = guarded_.validate(), .adrift = validate_idle()};
 }
 
 std::size_t core::validate(const lab& l) const noexcept {
