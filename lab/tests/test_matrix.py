@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,20 @@ def test_a_failure_is_shown_and_makes_a_mean_partial(view: View) -> None:
     mean = matrix.means[-1].cells[matrix.names.index("jemalloc")]
     assert mean.rows == "2 of 3 rows"
     assert "jemalloc" not in matrix.overall
+
+
+def test_who_fails_in_the_last_round_is_neither_a_number_nor_the_best(view: View) -> None:
+    view.records.runs = [
+        replace(run, ok=False, trouble="hangs: ended after 60 s") if (run.row, run.subject, run.round) == ("mixed/2", "polder", 7) else run
+        for run in view.records.runs
+    ]
+    matrix = build(view, MEASURES[0], "best")
+    assert matrix is not None
+    at = matrix.names.index("polder")
+    cell = next(line.cells[at] for group in matrix.groups for line in group.lines if line.label == "Mixed ×2")
+    assert (cell.ratio, cell.trouble) == (None, "hangs: ended after 60 s")
+    assert ratios(matrix)[("Mixed ×2", "jemalloc")] == pytest.approx(1.0), "of those that hold out it is the best"
+    assert matrix.means[-1].cells[at].rows == "2 of 3 rows"
 
 
 def test_means_are_those_of_the_column(view: View) -> None:

@@ -77,6 +77,15 @@ def test_failed_runs_have_no_numbers(tmp_path: Path) -> None:
     assert records.troubles == [("larson/2", "polder", "time", "hangs: ended after 60 s", 1)]
 
 
+def test_who_fails_late_has_no_numbers_either(tmp_path: Path) -> None:
+    late = entry(2, 1.0, ok=False, trouble="crashes: SIGSEGV")
+    other = entry(2, 1.0, subject="jemalloc")
+    records = read([written(tmp_path / "a.jsonl", experiment(), entry(0, 1.0), entry(1, 1.0), late, other)])
+    assert records.of("time", "larson/2", "polder") == []
+    assert records.by_round("time", "larson/2", "polder", lambda run: run.cost) == {}
+    assert records.by_round("time", "larson/2", "jemalloc", lambda run: run.cost) == {2: 1.0}
+
+
 def test_a_fixed_time_is_compared_by_operation(tmp_path: Path) -> None:
     records = read([written(tmp_path / "a.jsonl", experiment(), entry(0, 10.0, operations=1000))])
     assert records.by_round("time", "larson/2", "polder", lambda run: run.cost) == {0: 0.01}

@@ -112,7 +112,7 @@ def build(view: View, measure: Measure, against: str) -> Matrix | None:
     for row in records.rows:
         rounds: Rounds = {name: records.by_round(measure.instrument, row.id, name, measure.value) for name in view.names}
         base = base_of({name: rounds[name] for name in peers}, BEST) if against == BEST_PEER else base_of(rounds, against)
-        if base is None and not any(records.trouble(row.id, name) for name in view.names):
+        if base is None and not any(records.trouble(row.id, name, measure.instrument) for name in view.names):
             continue
         title = GROUPS.get(row.group, row.group)
         cells = []
@@ -162,7 +162,7 @@ def base_of(rounds: Rounds, against: str) -> str | None:
 def cell_of(view: View, measure: Measure, row: Row, values: dict[int, float], base: dict[int, float], name: str) -> Cell:
     found = ratio(values, base)
     if found is None:
-        return Cell(trouble=view.records.trouble(row.id, name))
+        return Cell(trouble=view.records.trouble(row.id, name, measure.instrument))
     shown, unit, suffix = values, measure.unit, ""
     if measure.key == "time":
         value, what = time_of(view, row)

@@ -108,15 +108,15 @@ class Records:
         return self.index.get((instrument, row, subject), [])
 
     def of(self, instrument: str, row: str, subject: str) -> list[Run]:
-        """The repetitions that went well."""
-        return [run for run in self.all_of(instrument, row, subject) if run.ok]
+        """The repetitions; none at all where one failed, since the ones that went well before it are no measurement of who fails."""
+        return [] if self.trouble(row, subject, instrument) else self.all_of(instrument, row, subject)
 
     def by_round(self, instrument: str, row: str, subject: str, value: Callable[[Run], float | None]) -> dict[int, float]:
         return {run.round: v for run in self.of(instrument, row, subject) if (v := value(run)) is not None and v > 0}
 
-    def trouble(self, row: str, subject: str) -> str:
+    def trouble(self, row: str, subject: str, instrument: str = "time") -> str:
         """Why the cell has nothing to show."""
-        return next((run.trouble or "failed" for run in self.all_of("time", row, subject) if not run.ok), "")
+        return next((run.trouble or "failed" for run in self.all_of(instrument, row, subject) if not run.ok), "")
 
     @cached_property
     def troubles(self) -> list[tuple[str, str, str, str, int]]:
