@@ -185,3 +185,4 @@ def instruments(names: list[str], rows: Sequence[Row], place: Place, repeats: in
 
 
 PASSES = ("time", "latency", "memory", FREES, QUALITY, "calls", "instructions")
+FOREIGN = frozenset(kind.name for kind in (Instrument, Latency, Memory, Calls, Instructions) if kind.foreign)

@@ -114,6 +114,19 @@ def test_who_fails_in_the_last_round_is_neither_a_number_nor_the_best(view: View
     assert matrix.means[-1].cells[at].rows == "2 of 3 rows"
 
 
+def test_who_crashes_before_its_time_is_taken_failed_and_was_not_left_out(view: View) -> None:
+    """A short experiment looks at memory first: a heap that crashes there has no run of the pass time at all."""
+    records = view.records
+    mine = next(run for run in records.runs if (run.row, run.subject) == ("mixed/2", "polder"))
+    records.runs = [run for run in records.runs if (run.row, run.subject) != ("mixed/2", "polder")]
+    records.runs.append(replace(mine, instrument="memory", ok=False, trouble="crashes: SIGSEGV"))
+    matrix = build(view, MEASURES[0], "best")
+    assert matrix is not None
+    at = matrix.names.index("polder")
+    cell = next(line.cells[at] for group in matrix.groups for line in group.lines if line.label == "Mixed ×2")
+    assert (cell.trouble, cell.text) == ("crashes: SIGSEGV", "✕")
+
+
 def test_means_are_those_of_the_column(view: View) -> None:
     matrix = build(view, MEASURES[0], "best")
     assert matrix is not None

@@ -86,6 +86,15 @@ def test_who_fails_late_has_no_numbers_either(tmp_path: Path) -> None:
     assert records.by_round("time", "larson/2", "jemalloc", lambda run: run.cost) == {2: 1.0}
 
 
+@pytest.mark.parametrize(("instrument", "is_the_heap_s"), [("memory", True), ("latency", True), ("calls", False), ("instructions", False)])
+def test_a_failure_is_the_cell_s_unless_another_program_was_around(tmp_path: Path, instrument: str, is_the_heap_s: bool) -> None:
+    failed: Entry = {**entry(0, 1.0, ok=False, trouble="crashes: SIGABRT"), "pass": instrument}
+    records = read([written(tmp_path / "a.jsonl", experiment(), entry(0, 1.0), failed)])
+    assert records.trouble("larson/2", "polder") == ("crashes: SIGABRT" if is_the_heap_s else "")
+    assert len(records.of("time", "larson/2", "polder")) == (0 if is_the_heap_s else 1)
+    assert records.of(instrument, "larson/2", "polder") == []
+
+
 def test_a_fixed_time_is_compared_by_operation(tmp_path: Path) -> None:
     records = read([written(tmp_path / "a.jsonl", experiment(), entry(0, 10.0, operations=1000))])
     assert records.by_round("time", "larson/2", "polder", lambda run: run.cost) == {0: 0.01}

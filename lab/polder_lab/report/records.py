@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from polder_lab import journal
 from polder_lab.complaint import Complaint
+from polder_lab.instrument import FOREIGN
 
 GROUPS = {"seeds": "From the papers", "field": "What the field added", "structures": "Concurrent structures", "programs": "Real programs"}
 ROUNDS_OF_A_FILE = 1_000_000  # keeps the rounds of several files apart: pairs exist within one file only
@@ -108,15 +109,26 @@ class Records:
         return self.index.get((instrument, row, subject), [])
 
     def of(self, instrument: str, row: str, subject: str) -> list[Run]:
-        """The repetitions; none at all where one failed, since the ones that went well before it are no measurement of who fails."""
+        """The repetitions; none at all where the cell failed, since those that went well before are no measurement of who fails."""
         return [] if self.trouble(row, subject, instrument) else self.all_of(instrument, row, subject)
 
     def by_round(self, instrument: str, row: str, subject: str, value: Callable[[Run], float | None]) -> dict[int, float]:
         return {run.round: v for run in self.of(instrument, row, subject) if (v := value(run)) is not None and v > 0}
 
     def trouble(self, row: str, subject: str, instrument: str = "time") -> str:
-        """Why the cell has nothing to show."""
-        return next((run.trouble or "failed" for run in self.all_of(instrument, row, subject) if not run.ok), "")
+        """Why the cell has nothing to show: a failure in any pass is the heap's, but for those of a program around it."""
+        own = next((run.trouble or "failed" for run in self.all_of(instrument, row, subject) if not run.ok), "")
+        return own or self.failures.get((row, subject), "")
+
+    @cached_property
+    def failures(self) -> dict[tuple[str, str], str]:
+        """By row and subject, those that end all passes as they ended the cell in the experiment."""
+        found: dict[tuple[str, str], str] = {}
+        for (instrument, row, subject), runs in self.index.items():
+            for run in runs:
+                if not run.ok and instrument not in FOREIGN:
+                    found.setdefault((row, subject), run.trouble or "failed")
+        return found
 
     @cached_property
     def troubles(self) -> list[tuple[str, str, str, str, int]]:
