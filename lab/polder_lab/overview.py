@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from polder_lab import table
+from polder_lab import partial, table
 from polder_lab.experiment import Cell, Outcome, RowOutcome
 from polder_lab.interval import geometric_mean
 from polder_lab.median import median
@@ -38,11 +38,24 @@ def ratio_cell(result: RowOutcome, heap: str) -> Text:
 
 def mean(rows: Sequence[RowOutcome], heap: str, metric: str) -> str:
     values = [ratio.value for row in rows if (ratio := row.ratio(heap, metric))]
-    return f"{geometric_mean(values):.2f}" if values else ""
+    return f"{geometric_mean(values):.2f}{partial.MARK if len(values) < len(rows) else ''}" if values else ""
+
+
+def compared(outcome: Outcome) -> list[RowOutcome]:
+    """Those that have a ratio for somebody, so that a mean can lack them."""
+    return [row for row in outcome.rows if any(row.pairs(heap.name, "seconds") for heap in outcome.heaps)]
+
+
+def lacking(outcome: Outcome) -> str:
+    rows = compared(outcome)
+    return partial.explained({heap.name: sum(row.pairs(heap.name, "seconds") is not None for row in rows) for heap in outcome.heaps},
+                             len(rows))
 
 
 def show(outcome: Outcome, console: Console) -> None:
     table.show_whole(make(outcome), console)
+    if told := lacking(outcome):
+        console.print(told, soft_wrap=True)
     console.print(LEGEND, style="dim", width=100)
 
 
@@ -58,7 +71,7 @@ def make(outcome: Outcome) -> Table:
             grid.add_row(result.row.title, base_time(result.base), *(ratio_cell(result, name) for name in names))
     for title, kind, metric in (("programs", "program", "seconds"), ("workloads", "workload", "seconds"),
                                 ("peak RSS, all", "", "peak_rss")):
-        rows = [r for r in outcome.rows if r.row.kind.startswith(kind)]
+        rows = [r for r in compared(outcome) if r.row.kind.startswith(kind)]
         if any(means := [mean(rows, name, metric) for name in names]):
             grid.add_row(title, "", *means, style="bold")
     return grid

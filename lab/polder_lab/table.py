@@ -79,8 +79,10 @@ def make(outcome: Outcome, left_out: Sequence[str] = ()) -> Sheet:
         rows = [r for r in outcome.rows if r.row.kind in kinds]
         if title == "all rows" or len({r.row.kind for r in outcome.rows}) > 1:
             summary = [line for heap in outcome.heaps for line in closing(title, rows, heap.name, single)]
-            for repeated in summary[1:]:
-                repeated.cells[0] = ""
+            heads = [line.cells[0] for line in summary]
+            for line, before in zip(summary[1:], heads, strict=False):
+                if line.cells[0] == before:
+                    line.cells[0] = ""
             sheet.lines += summary
     sheet.notes = [*notes(outcome), *(f"left out  {line}" for line in left_out)]
     return sheet
@@ -134,7 +136,8 @@ def closing(title: str, rows: list[RowOutcome], heap: str, single: bool) -> list
     peak = overall_ratio([p for r in measured if (p := r.pairs(heap, "peak_rss"))])
     faults = overall_ratio([p for r in measured if (p := r.pairs(heap, "faults"))])
     which = ["", ""] if single else [heap, ""]
-    return [Line([f"{title} ({len(measured)})", *which, value(time), span(time), WORDS[time.verdict], "", value(peak), "", value(faults)],
+    over = f"{len(measured)}" if len(measured) == len(rows) else f"{len(measured)} of {len(rows)}"
+    return [Line([f"{title} ({over})", *which, value(time), span(time), WORDS[time.verdict], "", value(peak), "", value(faults)],
                  time.verdict, closes=True)]
 
 

@@ -7,12 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from synthetic import experiment
 
 from polder_lab.interval import geometric_mean
+from polder_lab.report.chart.heat import map_of
 from polder_lab.report.chart.part import View, view_of
 from polder_lab.report.look import looks
 from polder_lab.report.matrix import BEST_PEER, MEASURES, Matrix, base_of, bases, build
+from polder_lab.report.peers_text import show
 from polder_lab.report.records import read
 
 TRUTH = {"system": 2.0, "polder": 1.0, "jemalloc": 1.5}
@@ -98,6 +101,28 @@ def test_a_failure_is_shown_and_makes_a_mean_partial(view: View) -> None:
     mean = matrix.means[-1].cells[matrix.names.index("jemalloc")]
     assert mean.rows == "2 of 3 rows"
     assert "jemalloc" not in matrix.overall
+
+
+def test_a_partial_mean_is_marked_and_counted_in_the_picture_too(view: View) -> None:
+    matrix = build(view, MEASURES[0], "best")
+    assert matrix is not None
+    assert matrix.lacking == "* Not over all rows, since some failed or were not measured: jemalloc 2 of 3."
+    drawn = map_of(matrix)
+    (plot,) = drawn["data"]
+    labels = drawn["layout"]["yaxis"]["ticktext"]
+    means = dict(zip(plot["x"], plot["text"][labels.index("all rows")], strict=True))
+    assert {name: means[name].endswith("*") for name in TRUTH} == {"system": False, "polder": False, "jemalloc": True}
+    assert labels[-1] == "* not over all rows"
+    whole = build(View(view.records, view.looks, ["system", "polder"]), MEASURES[0], "best")
+    assert whole is not None
+    assert (whole.lacking, "*" in str(map_of(whole))) == ("", False)
+
+
+def test_a_partial_mean_is_marked_and_counted_on_the_terminal(view: View, capsys: pytest.CaptureFixture[str]) -> None:
+    show(view.records.files[0], Console(width=200))
+    told = capsys.readouterr().out
+    assert "jemalloc 2 of 3." in told
+    assert next(line for line in told.splitlines() if line.startswith("all rows")).count("*") == 1
 
 
 def test_who_fails_in_the_last_round_is_neither_a_number_nor_the_best(view: View) -> None:

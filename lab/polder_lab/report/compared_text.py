@@ -10,7 +10,6 @@ from rich.text import Text
 
 from polder_lab import table
 from polder_lab.interval import Ratio
-from polder_lab.report import units
 from polder_lab.report.chart.part import view_of
 from polder_lab.report.compared import Table, comparisons
 from polder_lab.report.matrix import Cell
@@ -46,4 +45,4 @@ def text(cell: Cell) -> Text:
     if cell.ratio is None:
         return Text(cell.value)
     verdict = Ratio(cell.ratio, cell.low, cell.high).verdict
-    return Text(units.ratio(cell.ratio), table.STYLES.get(verdict, "dim"))
+    return Text(cell.text, table.STYLES.get(verdict, "dim"))

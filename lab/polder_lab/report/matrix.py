@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from polder_lab.interval import Ratio, overall_ratio
 from polder_lab.median import median
+from polder_lab.partial import MARK, explained
 from polder_lab.report import units
 from polder_lab.report.chart.part import View
 from polder_lab.report.chart.repetitions import peak, time_of
@@ -49,11 +50,18 @@ class Cell:
     value: str = ""  # the median in words
     interval: str = ""
     trouble: str = ""
-    rows: str = ""  # of a mean: over how many
+    over: int = 0  # of a mean: how many rows,
+    of: int = 0  # of how many
+
+    @property
+    def rows(self) -> str:
+        return f"{self.over} of {self.of} rows" if self.of else ""
 
     @property
     def text(self) -> str:
-        return units.ratio(self.ratio) if self.ratio else "✕" if self.trouble else "–"
+        if self.ratio is None:
+            return "✕" if self.trouble else "–"
+        return units.ratio(self.ratio) + (MARK if self.over < self.of else "")
 
 
 @dataclass(frozen=True)
@@ -83,6 +91,12 @@ class Matrix:
     @property
     def explained(self) -> str:
         return f"ratio to the {BESTS[self.against]}" if self.against in BESTS else f"ratio to {self.against}"
+
+    @property
+    def lacking(self) -> str:
+        """Which means are not over all rows."""
+        last = self.means[-1].cells
+        return explained({name: cell.over for name, cell in zip(self.names, last, strict=True)}, last[0].of)
 
 
 Rounds = dict[str, dict[int, float]]
@@ -176,6 +190,6 @@ def cell_of(view: View, measure: Measure, row: Row, values: dict[int, float], ba
 
 def mean(found: list[tuple[list[float], list[float]]], of: int) -> Cell:
     if not found:
-        return Cell()
+        return Cell(of=of)
     known = overall_ratio(found)
-    return Cell(known.value, known.low, known.high, min(len(a) for a, _ in found), rows=f"{len(found)} of {of} rows")
+    return Cell(known.value, known.low, known.high, min(len(a) for a, _ in found), over=len(found), of=of)

@@ -31,6 +31,8 @@ def show(file: Path, console: Console) -> None:
         grid = make(found, own)
         console.print(f"\n{measure.title}, {found.explained}", style="bold", soft_wrap=True)
         table.show_whole(grid, console)
+        if found.lacking:
+            console.print(found.lacking, soft_wrap=True)
     console.print(f"\n{LEGEND}", style="dim", width=100)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from polder_lab.partial import MARK
 from polder_lab.report.chart.part import Chart, chart
 from polder_lab.report.matrix import Cell, Line, Matrix
 
@@ -34,6 +35,8 @@ def map_of(matrix: Matrix) -> Chart:
     lines: list[Line] = []
     for title, members in [*((group.title, group.lines) for group in matrix.groups), ("Geometric means", matrix.means)]:
         lines += [Line(f"<b>{title}</b>", "", None, empty), *members]
+    if matrix.lacking:
+        lines.append(Line(f"{MARK} not over all rows", "", None, empty))
     order = sorted(range(len(matrix.names)), key=lambda i: matrix.means[-1].cells[i].ratio or math.inf)
     best = matrix.against == "best"
     texts = [[line.cells[i].text if line.cells is not empty else "" for i in order] for line in lines]

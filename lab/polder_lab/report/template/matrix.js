@@ -76,7 +76,7 @@ function matrix() {
   if (first) first.tabIndex = 0;
   document.querySelector(".swatch").classList.toggle("middle", !shown.best);
   document.getElementById("matrix-legend").textContent = shown.title + ": " + shown.explained + ", 1.00 " + (shown.best ? "the best" : "the same") +
-    ", from blue to orange. Underlined: its 95 % interval holds 1. ✕: it failed. Columns are in the order of the last row" +
+    ", from blue to orange. Underlined: its 95 % interval holds 1. ✕: it failed. A mean in italics lacks rows. Columns are in the order of the last row" +
     (hidden.size ? "; the best of a row may be hidden." : ".");
 }
 controls.addEventListener("change", matrix);
