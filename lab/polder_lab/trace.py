@@ -82,7 +82,7 @@ def record(place: Place, command: Sequence[str], file: Path, heap: Heap | None, 
         raise Complaint(f"{folder} is there: another recording, or what is left of one (then remove it)") from why
     except OSError as why:
         raise Complaint(f"cannot write {file}: {why.strerror}") from why
-    environment = {**{k: v for k, v in os.environ.items() if k not in NOT_INHERITED},
+    environment = {**{k: v for k, v in os.environ.items() if k not in NOT_INHERITED}, **(heap.environment if heap else {}),
                    "LD_PRELOAD": ":".join(map(str, libraries)), "POLDER_TRACE_FOLDER": str(folder)}
     if children:
         environment["POLDER_TRACE_CHILDREN"] = "1"
@@ -164,10 +164,9 @@ class Replayer:
 
     def once(self, heap: Heap, repeat: int, extra: Mapping[str, str] | None = None) -> tuple[dict[str, Any], str]:
         """The line, and what went wrong."""
-        preload = {"LD_PRELOAD": str(heap.library)} if heap.library else {}
         try:
             done = call(self.place, "replay", str(self.file), *self.options, "--repeat", str(repeat),
-                        extra={**preload, **(extra or {})}, limit=self.limit)
+                        extra={**heap.environment, **(extra or {})}, limit=self.limit)
         except subprocess.TimeoutExpired:
             return {}, f"hangs: ended after {self.limit:g} s"
         try:

@@ -14,6 +14,10 @@ import pytest
 from conftest import FAKE, Laboratory
 from test_launch import running, until
 
+from polder_lab import trace as traces
+from polder_lab.heap import Heap
+from polder_lab.place import Place
+
 Trace = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -69,6 +73,23 @@ def test_a_folder_with_a_space_in_its_name_is_told(trace: Trace, compiled: Calla
     assert "not served: LD_PRELOAD cannot carry a path with a space or a colon" in " ".join(done.stdout.split())
     done = trace("record", "-o", "b.trace", "--heap", str(library), "--", "true")
     assert (done.returncode, done.stderr) == (2, f"polder: LD_PRELOAD cannot carry a path with a space or a colon: {library}\n")
+
+
+@pytest.mark.usefixtures("trace")
+def test_a_heap_is_recorded_with_its_settings(build: Path, compiled: Callable[[str], Path], tmp_path: Path) -> None:
+    tuned = Heap("tuned", "peer", library=compiled(""), settings=(("TUNED", "1"),))
+    recording = traces.record(Place(tmp_path, build), ["sh", "-c", 'test "$TUNED" = 1'], tmp_path / "b.trace", tuned, False)
+    assert recording.status == 0
+
+
+@pytest.mark.usefixtures("trace")
+def test_a_heap_is_replayed_with_its_settings(build: Path, compiled: Callable[[str], Path], tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    tuned = Heap("tuned", "peer", library=compiled(""), settings=(("FAKE_LOG", str(log)),))
+    line, trouble = traces.Replayer(Place(tmp_path, build), tmp_path / "a.trace", [], tmp_path, 60).once(tuned, 3)
+    assert (line["ok"], trouble) == (True, "")
+    assert log.exists()
+    assert log.read_text() == f"{compiled('').name} 3\n"
 
 
 def test_a_command_that_is_killed_leaves_its_trace(trace: Trace, tmp_path: Path) -> None:
