@@ -139,7 +139,7 @@ def choose(names: list[str], place: Place) -> tuple[list[Heap], list[str]]:
     wanted: list[Heap] = []
     for name in names:
         wanted += [h for h in catalogue(place) if h.kind != "system" and not h.variant] if name == ALL else [find(name, place)]
-    chosen: dict[str, Heap] = {}
+    chosen = {SYSTEM.name: SYSTEM}  # who all are compared with; its name is taken
     left_out = []
     for heap in wanted:
         if heap.kind == "system":
@@ -152,6 +152,7 @@ def choose(names: list[str], place: Place) -> tuple[list[Heap], list[str]]:
             left_out.append(f"{heap.name}: not there ({heap.how_to_get})")
         else:
             left_out.append(f"{heap.name}: {heap.library} is not built")
+    del chosen[SYSTEM.name]
     if not chosen:
         raise Complaint("no heap to compare with the system's malloc\n" + "\n".join("  " + line for line in left_out))
     return list(chosen.values()), left_out

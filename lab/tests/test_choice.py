@@ -83,6 +83,14 @@ def test_a_library_by_path(where: Place) -> None:
         heap.choose(["./nowhere.so"], where)
 
 
+@pytest.mark.parametrize("file", ["libsystem.so", "system.so"])
+def test_a_library_is_not_called_as_what_it_is_compared_with(where: Place, tmp_path: Path, file: str) -> None:
+    library = tmp_path / file
+    library.touch()
+    chosen, _ = heap.choose([str(library)], where)
+    assert [(h.name, h.library) for h in chosen] == [("system'", library)]
+
+
 def test_an_unknown_heap_offers_the_nearest(where: Place) -> None:
     with pytest.raises(Complaint, match="nearest: polder"):
         heap.choose(["poldr"], where)
