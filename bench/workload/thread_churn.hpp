@@ -19,7 +19,7 @@ struct thread_churn {
   static constexpr preset presets[] = {
       {"tiny", "ten blocks a life: little but the thread itself", "blocks=10"},
       {"heirs", "everything is freed by an heir", "left=100"},
-      {"quick", "a fifth", "lives=3000"},
+      {"quick", "shorter", "lives=3000"},
       {"smoke", "for tests", "lives=30 abreast=3 blocks=150"},
   };
   static constexpr workload_info info{
