@@ -181,6 +181,13 @@ def test_until_leaves_tight_rows_out(bench: Bench) -> None:
     assert rounds == {"larson:quick/1": 6, "jq": 8}
 
 
+def test_without_the_pass_time_it_says_that_there_is_no_table(bench: Bench) -> None:
+    done, records = bench("--only", "larson", "--threads", "1", "--rounds", "1", "--pass", "latency")
+    assert done.returncode == 0, done.stderr
+    assert {r["pass"] for r in runs_of(records)} == {"latency"}
+    assert "No table: the pass time was not asked for." in done.stdout
+
+
 def test_resume_runs_what_is_not_there(bench: Bench, tmp_path: Path) -> None:
     asked = ("--only", "larson,threadtest", "--threads", "1", "--rounds", "4", "--seed", "9", "--pass", "time,memory")
     _, whole = bench(*asked)

@@ -25,7 +25,7 @@ from polder_lab.campaign import MODES, Recorder, Settings
 from polder_lab.command.shared import Amount, Commands, brief, build_option, forget_inherited, say, terminal, thread_counts, words
 from polder_lab.complaint import Complaint, unknown
 from polder_lab.experiment import Experiment, Outcome
-from polder_lab.instrument import PASSES, instruments
+from polder_lab.instrument import PASSES, TIME, instruments
 from polder_lab.launch import Launcher, build_launcher
 from polder_lab.place import Place
 from polder_lab.program import PROGRAMS
@@ -121,7 +121,7 @@ def run_command(context: click.Context, /, name: str | None, out: Path | None, r
     if inherited:
         say(f"not handed on to what is measured: {', '.join(inherited)}", "yellow")
     outcome = conduct(settings, records, file, where)
-    show(outcome, file, where, settings.suite)
+    show(outcome, file, where, settings)
     sys.exit(130 if outcome.interrupted else 0)
 
 
@@ -210,8 +210,8 @@ def show_against_peers(file: Path, console: Console) -> None:
     peers_text.show(file, console)
 
 
-def show(outcome: Outcome, file: Path, where: Place, suite: str) -> None:
-    console = terminal()
+def show(outcome: Outcome, file: Path, where: Place, settings: Settings) -> None:
+    console, suite = terminal(), settings.suite
     if outcome.rows and any(cell.runs for result in outcome.rows for cell in result.cells.values()):
         if not suite:
             overview.show(outcome, console)
@@ -219,6 +219,8 @@ def show(outcome: Outcome, file: Path, where: Place, suite: str) -> None:
             show_against_peers(file, console)
         else:
             show_comparisons(file, console)
+    elif TIME.name not in settings.passes:
+        console.print("No table: the pass time was not asked for. The report has what the others found.", soft_wrap=True)
     for title, heap, trouble in outcome.troubles:
         console.print(f"FAILED    {title} under {heap} {trouble}", style="bold red", markup=False, soft_wrap=True)
     if outcome.interrupted:

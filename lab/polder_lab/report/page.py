@@ -36,6 +36,7 @@ class Section:
     start: Row  # shown at first: as many threads as the machine has cores
     calls: list[str]
     tables: dict[str, list[dict[str, str]]]
+    untimed: list[str]  # rows without the pass time
 
 
 @dataclass
@@ -54,7 +55,7 @@ def start_of(rows: list[Row], cores: int | None) -> Row:
 def sections(view: View, contents: Contents) -> list[Section]:
     made = []
     for family, rows in view.records.families.items():
-        kept = [row for row in rows if any(view.records.all_of("time", row.id, name) for name in view.names)]
+        kept = [row for row in rows if row.id in view.records.measured]
         if not kept:
             continue
         calls: dict[str, None] = {}
@@ -81,6 +82,7 @@ def sections(view: View, contents: Contents) -> list[Section]:
                 start_of(kept, view.records.cores),
                 list(calls),
                 {row.id: numbers.table(view, row) for row in kept},
+                [row.id for row in kept if row.id not in view.records.timed],
             )
         )
     return made

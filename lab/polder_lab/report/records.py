@@ -160,7 +160,17 @@ class Records:
 
     @property
     def rounds(self) -> int:
-        return len({run.round for run in self.runs if run.instrument == "time"})
+        """Of the pass time; without it of all."""
+        return len({run.round for run in self.runs if run.instrument == "time" or not self.timed})
+
+    @cached_property
+    def measured(self) -> frozenset[str]:
+        """Rows of which there is a run, in whichever pass."""
+        return frozenset(run.row for run in self.runs)
+
+    @cached_property
+    def timed(self) -> frozenset[str]:
+        return frozenset(run.row for run in self.runs if run.instrument == "time")
 
 
 def read(paths: Sequence[Path]) -> Records:

@@ -58,6 +58,8 @@ def warnings(records: Records) -> list[str]:
         told.append("The experiment has not ended: these are the repetitions that were finished so far.")
     if any(end.get("interrupted") for end in records.ends.values()):
         told.append("The experiment was interrupted: only what was finished is shown.")
+    if not records.timed:
+        told.append("No times: the pass time, out of which peak memory and page faults are taken as well, was not run.")
     if records.damaged:
         told.append(f"{records.damaged} line{'s' if records.damaged > 1 else ''} of the records could not be read and were left out.")
     if len({json.dumps({k: e.get("machine", {}).get(k) for k in ("cpu", "kernel", "commit")}) for e in records.experiments}) > 1:
