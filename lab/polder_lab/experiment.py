@@ -185,12 +185,10 @@ class Experiment:
 
     # One run.
 
-    def extra(self, row: Row, heap: Heap) -> dict[str, str]:
-        return {**row.extra, **heap.environment}
-
     def launch(self, row: Row, heap: Heap, instrument: Instrument = TIME, more: dict[str, str] | None = None) -> Run:
         before = time.monotonic()
-        run = instrument.run(self.launcher, row, {**self.extra(row, heap), **(more or {})}, self.terms.limit * instrument.slowness)
+        extra = row.environment({**heap.environment, **(more or {})})
+        run = instrument.run(self.launcher, row, extra, self.terms.limit * instrument.slowness)
         self.spent += time.monotonic() - before
         return run
 

@@ -43,7 +43,7 @@ class Run:
     output: str  # a digest of standard output; "" where another check stands in for it
     operations: int | None = None
     trouble: str = ""
-    pid: int = 0
+    pid: int = 0  # of the command, or of the program that a job started and says was measured
     own: float = 0  # processor seconds of the launcher
     told: Mapping[str, Any] = field(default_factory=dict)
     samples: Mapping[str, Any] = field(default_factory=dict)
@@ -185,7 +185,8 @@ def with_result(run: Run, output: Path) -> Run:
         if run.trouble or not result.get("ok", True):
             return replace(run, trouble=joined(run.trouble, result.get("why") or "") or "the workload reports a failure")
         return replace(run, seconds=float(result["seconds"]), operations=result.get("operations"),
-                       peak_rss=int(result["peak_rss_kb"]) * 1024, output=result.get("digest", ""), told=result)
+                       peak_rss=int(result["peak_rss_kb"]) * 1024, output=result.get("digest", ""),
+                       pid=int(result.get("pid", run.pid)), told=result)
     except (IndexError, ValueError, KeyError, TypeError, AttributeError):
         return replace(run, trouble=run.trouble or "the workload printed no result")
 

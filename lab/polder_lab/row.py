@@ -12,7 +12,7 @@ from typing import Any
 from polder_lab.complaint import Complaint, nearest
 from polder_lab.place import Place
 from polder_lab.program import PROGRAMS
-from polder_lab.program.described import Program
+from polder_lab.program.described import Program, handed_on
 from polder_lab.workload import QUICK, Workload, check_preset, listed
 
 
@@ -26,7 +26,7 @@ class Row:
     stdin: str = "/dev/null"
     folder: Path | None = None
     summary: str = ""
-    clocks_itself: bool = False  # it prints a result line, as a workload does
+    clocks_itself: bool = False  # it starts a program that is measured, and prints a result line, as a workload does
     preset: str | None = None
     workload: Workload | None = None
     scale: float = 1.0  # of a program's job
@@ -47,6 +47,10 @@ class Row:
     def title(self) -> str:
         named = self.name if self.preset is None else f"{self.name}:{self.preset}"
         return named if self.threads is None else f"{named} ×{self.threads}"
+
+    def environment(self, heap: Mapping[str, str]) -> dict[str, str]:
+        """Of the command under these settings of a heap, which are for what is measured alone."""
+        return {**self.extra, **(handed_on(heap) if self.clocks_itself else heap)}
 
     def as_json(self) -> dict[str, Any]:
         return {"name": self.name, "kind": self.kind, "threads": self.threads, "command": list(self.command),

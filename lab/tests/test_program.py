@@ -10,10 +10,10 @@ from polder_lab.heap import SYSTEM, Heap
 from polder_lab.launch import Launcher, Run
 from polder_lab.place import Place
 from polder_lab.program import PROGRAMS
-from polder_lab.program.described import Program
+from polder_lab.program.described import Program, handed_on
 from polder_lab.program.prepared import SCRIPTS
 from polder_lab.proof import witness
-from polder_lab.row import Wanted, select
+from polder_lab.row import Wanted, program_row, select
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
@@ -41,41 +41,47 @@ def run_of(name: str, launcher: Launcher, folder: Path, heap: Heap) -> tuple[Run
     executable = program.executable()
     if executable is None:
         pytest.skip(f"{program.executables[0]} is not installed")
-    job = program.prepare(executable, folder, 0.05)
-    preload = {"LD_PRELOAD": str(heap.library)} if heap.library else {}
+    row = program_row(program, executable, folder, 0.05)
     with witness(launcher.scratch / "witness") as seen:
-        run = launcher.run(job.command, extra={**program.environment, **job.environment, **preload, **seen.extra}, stdin=job.stdin,
-                           folder=folder, result_line=program.clocks_itself)
+        run = launcher.run(row.command, extra=row.environment({**heap.environment, **seen.extra}), stdin=row.stdin, folder=row.folder,
+                           result_line=row.tells)
         return run, seen.objection(heap, run.pid)
 
 
-@pytest.mark.parametrize("name", ["redis", "memcached", "postgresql", "rocksdb"])
+SERVERS = {"redis": "redis", "memcached": "memcached", "postgresql": "postgres", "rocksdb": "db_bench"}
+
+
+@pytest.mark.parametrize("name", SERVERS)
 def test_the_server_has_the_heap_that_is_named(name: str, launcher: Launcher, tmp_path: Path, compiled: Callable[[str], Path]) -> None:
     for heap in (SYSTEM, Heap("fake", "file", library=compiled(""))):
-        folder = tmp_path / heap.name
-        folder.mkdir()
-        run, objection = run_of(name, launcher, folder, heap)
+        run, objection = run_of(name, launcher, tmp_path / heap.name, heap)
         assert (run.trouble, objection) == ("", "")
         assert 0 < run.seconds < run.wall
         assert run.peak_rss < 1 << 30
 
 
+@pytest.mark.parametrize("name", SERVERS)
+def test_its_clients_do_not(name: str, launcher: Launcher, tmp_path: Path, compiled: Callable[[str], Path]) -> None:
+    """The job's own interpreter is the client of redis and memcached."""
+    log = tmp_path / "log"
+    heap = Heap("fake", "file", library=compiled("TELLS"), settings=(("TELL_TO", str(log)),))
+    run, objection = run_of(name, launcher, tmp_path / name, heap)
+    assert (run.trouble, objection) == ("", "")
+    started = {Path(line).name for line in log.read_text().splitlines()}
+    assert any(program.startswith(SERVERS[name]) for program in started)
+    assert not {program for program in started if program.startswith(("python", "psql", "pgbench", "redis-benchmark"))}
+
+
 def test_a_server_that_the_heap_breaks_is_a_trouble(launcher: Launcher, tmp_path: Path, compiled: Callable[[str], Path]) -> None:
-    # A heap that only the server has: the job's own interpreter would not live to tell otherwise.
-    server = tmp_path / "server"
-    server.write_text(f"#!/bin/sh\nLD_PRELOAD={compiled('CRASHES')} exec redis-server \"$@\"\n")
-    server.chmod(0o755)
-    program = next(p for p in PROGRAMS if p.name == "redis")
-    if program.executable() is None:
-        pytest.skip("redis-server is not installed")
-    run = launcher.run(program.prepare(str(server), tmp_path, 0.05).command, folder=tmp_path, result_line=True)
-    assert "server ended at once" in run.trouble or "server is lost" in run.trouble
+    run, _ = run_of("redis", launcher, tmp_path / "redis", Heap("fake", "file", library=compiled("CRASHES")))
+    assert "redis-server ended at once" in run.trouble or "redis-server is lost" in run.trouble
 
 
-CLOCKED = """import sys, time
+CLOCKED = """import os, sys
 sys.path.insert(0, {folder!r})
 from clocked import Failed, client, tell
 def job(clocked):
+    if "LD_PRELOAD" in os.environ: raise Failed("the job has the heap")
     if b"LD_PRELOAD" in client("/usr/bin/env"): raise Failed("the client has the heap")
     if b"LD_PRELOAD" not in clocked.run(["/usr/bin/env"]): raise Failed("the program has no heap")
     client({python!r}, "-S", "-c", "bytearray(300 << 20)")
@@ -88,7 +94,8 @@ def test_only_the_program_has_the_heap_and_the_peak(launcher: Launcher, tmp_path
     folder, script, python = tmp_path / "job", tmp_path / "job.py", str(Path(sys.executable).resolve())
     folder.mkdir()
     script.write_text(CLOCKED.format(folder=str(SCRIPTS), python=python))
-    run = launcher.run([python, "-S", "-s", str(script)], extra={"LD_PRELOAD": str(compiled(""))}, folder=folder, result_line=True)
+    run = launcher.run([python, "-S", "-s", str(script)], extra=handed_on({"LD_PRELOAD": str(compiled(""))}), folder=folder,
+                       result_line=True)
     assert run.trouble == ""
     assert run.peak_rss < 200 << 20
     assert run.output != ""

@@ -13,6 +13,8 @@ from pathlib import Path
 ALL = frozenset({"compare", "bench"})
 BENCH = frozenset({"bench"})  # takes too long for a comparison of five minutes, or shows little of malloc
 
+HANDED_ON = "HANDED_ON_"  # job/clocked.py, which runs without this package, knows the word too
+
 
 @dataclass(frozen=True)
 class Job:
@@ -47,3 +49,8 @@ class Program:
 def newest(pattern: str) -> str | None:
     """Of several versions side by side, as Debian has them of PostgreSQL."""
     return max(glob.glob(pattern), key=lambda path: [int(number) for number in re.findall(r"\d+", path)], default=None)
+
+
+def handed_on(settings: Mapping[str, str]) -> dict[str, str]:
+    """Environment variables for the program that a job starts, under names by which they do nothing to the job's interpreter."""
+    return {HANDED_ON + name: value for name, value in settings.items()}

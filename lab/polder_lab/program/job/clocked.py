@@ -1,9 +1,9 @@
 """Runs a program with its client and prints one line: how long the part that counts took, and the program's peak memory.
 
 A server's start and end, and a client's own work, would blur the time of the whole command, and a client's memory the peak.
-Only what `serve` and `run` start with the environment as it came has the heap; a client gets one without it. The peak is the
-kernel's for the process and those that it waited for itself (wait4), so clients do not count. It is at least this
-program's own size at the start of the other, so a job prepares what is large only when its server runs.
+Only what `serve` and `run` start has the heap: this program, which may be the client, is given the heap's settings under other
+names and hands them on. The peak is the kernel's for the process and those that it waited for itself (wait4), so clients do not
+count. It is at least this program's own size at the start of the other, so a job prepares what is large only when its server runs.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ import subprocess
 import sys
 import time
 
-HEAP = ("LD_PRELOAD", "LD_DEBUG", "LD_DEBUG_OUTPUT")
-PLAIN = {name: value for name, value in os.environ.items() if name not in HEAP}
+HANDED_ON = "HANDED_ON_"  # so begin the names of what is meant for the program alone: program/described.py
+HEAP = {name.removeprefix(HANDED_ON): value for name, value in os.environ.items() if name.startswith(HANDED_ON)}
+PLAIN = {name: value for name, value in os.environ.items() if not name.startswith(HANDED_ON)}
 PATIENCE = 30
 
 
@@ -31,6 +32,7 @@ class Clocked:
     def __init__(self) -> None:
         self.seconds = 0.0
         self.peak_kb = 0
+        self.pid = 0  # of the program, started last
         self.digest = hashlib.sha256()
 
     def see(self, text: bytes) -> None:
@@ -42,6 +44,12 @@ class Clocked:
         began = time.monotonic()
         yield
         self.seconds += time.monotonic() - began
+
+    def start(self, command, stdin, stdout, stderr, environment):
+        """The program, which has the heap."""
+        process = subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=stderr, env={**PLAIN, **HEAP, **(environment or {})})
+        self.pid = process.pid
+        return process
 
     def reap(self, process, who):
         """Waits for the end; its peak counts, and a bad end is a failure."""
@@ -65,7 +73,7 @@ class Clocked:
         """A server for the time of a with statement. ready is called until it raises no OSError."""
         who = os.path.basename(command[0])
         with open("server.log", "wb") as log:
-            server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={**os.environ, **(environment or {})})
+            server = self.start(command, subprocess.DEVNULL, log, log, environment)
         try:
             until = time.monotonic() + PATIENCE
             while True:
@@ -92,8 +100,7 @@ class Clocked:
     def run(self, command, stdin=None, environment=None):
         """A program to its end, under the heap and on the clock; its output."""
         with open("output", "wb") as output, self.clock():
-            process = subprocess.Popen(command, stdin=stdin or subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                                       env={**os.environ, **(environment or {})})
+            process = self.start(command, stdin or subprocess.DEVNULL, output, subprocess.STDOUT, environment)
             status = self.reap(process, os.path.basename(command[0]))
         with open("output", "rb") as output:
             text = output.read()
@@ -131,4 +138,5 @@ def tell(job):
     except (Failed, OSError) as why:
         print(json.dumps({"ok": False, "why": str(why)}))
         sys.exit(1)
-    print(json.dumps({"ok": True, "seconds": clocked.seconds, "peak_rss_kb": clocked.peak_kb, "digest": clocked.digest.hexdigest()}))
+    print(json.dumps({"ok": True, "seconds": clocked.seconds, "peak_rss_kb": clocked.peak_kb, "digest": clocked.digest.hexdigest(),
+                      "pid": clocked.pid}))

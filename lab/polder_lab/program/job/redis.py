@@ -1,16 +1,15 @@
 """redis.py SERVER BENCHMARK SCALE: known data down a pipe, then redis's own client; the digest of the data is seen."""
 
-import os
 import sys
 
-from clocked import client, connect, tell
+from clocked import HEAP, client, connect, tell
 
 SERVER, BENCHMARK, SCALE = sys.argv[1], sys.argv[2], float(sys.argv[3])
 SOCKET = "redis.socket"
 
 # Debian links redis with jemalloc, and calls it by malloc's own name. So a preloaded heap comes first; and where none is
 # preloaded, libc is, for "the system's malloc" is to be the C library's here too.
-LIBC = {} if os.environ.get("LD_PRELOAD") else {"LD_PRELOAD": "libc.so.6"}
+LIBC = {} if "LD_PRELOAD" in HEAP else {"LD_PRELOAD": "libc.so.6"}
 
 
 def command(*words):
