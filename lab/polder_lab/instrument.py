@@ -44,7 +44,7 @@ class Instrument:
     def launch(self, launcher: Launcher, row: Row, command: tuple[str, ...], extra: Mapping[str, str], limit: float,
                sample: float = 0) -> Run:
         return launcher.run(command, extra=extra, limit=limit, stdin=row.stdin, folder=row.folder,
-                            result_line=row.tells, sample=sample)
+                            result_line=row.tells, sample=sample, starts_what_counts=row.clocks_itself)
 
 
 TIME = Instrument()
@@ -71,7 +71,8 @@ class Latency(Instrument):
 
 @dataclass(frozen=True)
 class Memory(Instrument):
-    """Another process looks at the size of the largest process; a workload that can tells what is live."""
+    """Another process looks at the size of the largest process, of a job that clocks itself without the job and its clients; a
+    workload that can tells what is live."""
 
     name: str = "memory"
     tells_live: bool = False

@@ -1,7 +1,7 @@
 /* Runs one command once and prints what it cost, as one JSON line.
  *
  *   launch --limit SECONDS --input FILE --output FILE --errors FILE [--set NAME=VALUE]...
- *          [--sample MILLISECONDS --samples FILE] -- CMD ARGS...
+ *          [--sample MILLISECONDS --samples FILE [--of tree|started]] -- CMD ARGS...
  *
  * Why a program of its own, and in C: Linux keeps a process's peak resident size across exec, so a command started
  * straight from Python would never seem smaller than Python. From here the floor is this program's own 1.5 MB.
@@ -10,7 +10,8 @@
  *
  * The command leads a process group; this process is the reaper of everything the command leaves behind. Costs are
  * those of the whole tree: faults and processor time are sums, peak_rss is that of the LARGEST single process; `own` is
- * the processor time of this program. With --sample it also looks at the tree's memory from time to time.
+ * the processor time of this program. With --sample it also looks at the tree's memory from time to time, or,
+ * --of started, at that of those processes alone that have left the command's group: a command may only start what counts.
  * Exit status: 0 when a report was printed (also when the command failed), 2 when nothing could be run.
  */
 #define _GNU_SOURCE
@@ -64,6 +65,7 @@ static int end_descendants(pid_t group) {
 
 int main(int argc, char** argv) {
   double limit = 60, interval = 0;
+  int started_only = 0;
   const char *input = "/dev/null", *output = "/dev/null", *errors = "/dev/null", *samples = "/dev/null";
   char* set[64];
   int sets = 0;
@@ -75,6 +77,7 @@ int main(int argc, char** argv) {
     else if (strcmp(argv[i], "--errors") == 0) errors = argv[i + 1];
     else if (strcmp(argv[i], "--sample") == 0) interval = atof(argv[i + 1]) / 1000;
     else if (strcmp(argv[i], "--samples") == 0) samples = argv[i + 1];
+    else if (strcmp(argv[i], "--of") == 0) started_only = strcmp(argv[i + 1], "started") == 0;
     else if (strcmp(argv[i], "--set") == 0 && sets < 64) set[sets++] = argv[i + 1];
     else {
       fprintf(stderr, "launch: what is %s?\n", argv[i]);
@@ -129,7 +132,7 @@ int main(int argc, char** argv) {
   close(refusal[1]);
 
   static struct memory_sampler sampler;
-  sampler_begin(&sampler, start, interval);
+  sampler_begin(&sampler, start, interval, started_only ? command_id : 0);
   int status = 0, hung = 0, interrupted = 0;
   double stop = start;
   for (;;) {

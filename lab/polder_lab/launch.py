@@ -83,16 +83,18 @@ class Launcher:
         self.environment = {k: v for k, v in os.environ.items() if k not in NOT_INHERITED}
 
     def run(self, command: Sequence[str], *, extra: Mapping[str, str] | None = None, limit: float = 60,
-            stdin: str = "/dev/null", folder: Path | None = None, result_line: bool = False, sample: float = 0) -> Run:
+            stdin: str = "/dev/null", folder: Path | None = None, result_line: bool = False, sample: float = 0,
+            starts_what_counts: bool = False) -> Run:
         """extra is put into the environment of the command alone. result_line: the command is a workload, which
         prints its result as one JSON line and checks itself, or a job that tells its own time (job/clocked.py). sample:
-        memory is looked at every so many seconds."""
+        memory is looked at every so many seconds; starts_what_counts: not that of the command and of whatever stays in its
+        process group."""
         output, errors, samples = self.scratch / "output", self.scratch / "errors", self.scratch / "samples"
         call = [str(self.program), "--limit", str(limit), "--input", stdin, "--output", str(output), "--errors", str(errors)]
         for name, value in (extra or {}).items():
             call += ["--set", f"{name}={value}"]
         if sample:
-            call += ["--sample", str(sample * 1000), "--samples", str(samples)]
+            call += ["--sample", str(sample * 1000), "--samples", str(samples), "--of", "started" if starts_what_counts else "tree"]
         done = ended_by_itself([*call, "--", *command], self.environment, folder)
         if done.returncode != 0:
             raise Complaint(done.stderr.strip().removeprefix("launch: ") or f"cannot run {command[0]}")

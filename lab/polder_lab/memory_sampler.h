@@ -5,6 +5,7 @@
  * (smaps_rollup walks all its pages) and the size of its page tables. The tree itself is looked for at every 25th tick,
  * more often at first, and only if a process or thread began anywhere meanwhile: that reads the stat of every process of
  * the machine.
+ * A group of processes can be left out: a job that starts the program that counts, and that program's clients, may well be larger.
  * Nothing is written before the end: the disk is not touched while the command runs.
  */
 #ifndef POLDER_LAB_MEMORY_SAMPLER_H
@@ -37,13 +38,17 @@ struct memory_sampler {
   size_t count, room;
   struct dear_sample* dear;
   size_t dear_count, dear_room;
+  pid_t left_out; /* a process group that is not looked at; 0: none */
   pid_t tree[sampler_most_processes];
   size_t tree_size;
+  pid_t seen[sampler_most_processes]; /* those of the tree that are looked at */
+  size_t seen_count;
   long newest; /* number given to a process or thread last, when the tree was looked for */
 };
 
-static void sampler_begin(struct memory_sampler* s, double start, double interval) {
+static void sampler_begin(struct memory_sampler* s, double start, double interval, pid_t left_out) {
   memset(s, 0, sizeof *s);
+  s->left_out = left_out;
   s->start = start;
   s->interval = interval;
   s->next_dear = sampler_dear_first_ms / 1000.0;
@@ -76,28 +81,34 @@ static size_t sampler_text(pid_t id, const char* file, char* text, size_t size) 
   return length > 0 ? (size_t)length : 0;
 }
 
-/* The processes that descend from this one: those whose parent is in the tree already, until no more are found. */
+/* The processes that descend from this one: those whose parent is in the tree already, until no more are found. Those of the
+ * group that is left out may have children outside it. */
 static void sampler_search(struct memory_sampler* s) {
-  static pid_t ids[sampler_most_processes * 4], parents[sampler_most_processes * 4];
+  static pid_t ids[sampler_most_processes * 4], parents[sampler_most_processes * 4],
+      groups[sampler_most_processes * 4];
   size_t all = 0;
   DIR* proc = opendir("/proc");
   if (!proc) return;
   for (struct dirent* entry; all < sizeof ids / sizeof *ids && (entry = readdir(proc));) {
     char text[512];
-    int id = atoi(entry->d_name), parent = 0;
+    int id = atoi(entry->d_name), parent = 0, group = 0;
     if (id <= 0 || sampler_text(id, "stat", text, sizeof text) == 0) continue;
     const char* after_name = strrchr(text, ')'); /* a program's name may hold anything */
-    if (after_name && sscanf(after_name, ") %*c %d", &parent) == 1) {
+    if (after_name && sscanf(after_name, ") %*c %d %d", &parent, &group) == 2) {
       ids[all] = id;
+      groups[all] = group;
       parents[all++] = parent;
     }
   }
   closedir(proc);
-  s->tree_size = 0;
+  s->tree_size = s->seen_count = 0;
   s->tree[s->tree_size++] = getpid();
   for (size_t at = 0; at < s->tree_size; ++at) {
-    for (size_t i = 0; i < all && s->tree_size < sampler_most_processes; ++i)
-      if (parents[i] == s->tree[at]) s->tree[s->tree_size++] = ids[i];
+    for (size_t i = 0; i < all && s->tree_size < sampler_most_processes; ++i) {
+      if (parents[i] != s->tree[at]) continue;
+      s->tree[s->tree_size++] = ids[i];
+      if (!s->left_out || groups[i] != s->left_out) s->seen[s->seen_count++] = ids[i];
+    }
   }
 }
 
@@ -129,18 +140,18 @@ static long long sampler_field(pid_t id, const char* file, const char* field) {
 
 static void sampler_tick(struct memory_sampler* s, double now) {
   size_t every = s->count < sampler_search_every ? sampler_search_early : sampler_search_every;
-  if (s->count % every == 0 || s->tree_size < 2) {
+  if (s->count % every == 0 || s->seen_count == 0) {
     long newest = sampler_newest();
-    if (newest != s->newest || newest < 0 || s->tree_size < 2) sampler_search(s);
+    if (newest != s->newest || newest < 0 || s->seen_count == 0) sampler_search(s);
     s->newest = newest;
   }
   long long largest = 0;
   pid_t whose = 0;
-  for (size_t i = 1; i < s->tree_size; ++i) {
-    long long resident = sampler_resident(s->tree[i]);
+  for (size_t i = 0; i < s->seen_count; ++i) {
+    long long resident = sampler_resident(s->seen[i]);
     if (resident > largest) {
       largest = resident;
-      whose = s->tree[i];
+      whose = s->seen[i];
     }
   }
   long long before = s->count ? s->rss[s->count - 1] : largest;

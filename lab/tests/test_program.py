@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from polder_lab.heap import SYSTEM, Heap
+from polder_lab.instrument import Memory
 from polder_lab.launch import Launcher, Run
 from polder_lab.place import Place
 from polder_lab.program import PROGRAMS
 from polder_lab.program.described import Program, handed_on
 from polder_lab.program.prepared import SCRIPTS
 from polder_lab.proof import witness
-from polder_lab.row import Wanted, program_row, select
+from polder_lab.row import Row, Wanted, program_row, select
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
@@ -99,6 +100,28 @@ def test_only_the_program_has_the_heap_and_the_peak(launcher: Launcher, tmp_path
     assert run.trouble == ""
     assert run.peak_rss < 200 << 20
     assert run.output != ""
+
+
+LARGE = """import sys
+sys.path.insert(0, {folder!r})
+from clocked import client, tell
+def job(clocked):
+    mine = bytearray(150 << 20)
+    client({python!r}, "-S", "-c", "import time; b = bytearray(200 << 20); time.sleep(0.2)")
+    clocked.run(["/bin/sh", "-c", {python!r} + " -S -c 'import time; b = bytearray(60 << 20); time.sleep(0.2)'; true"])
+tell(job)
+"""
+
+
+def test_memory_over_time_is_the_program_s(launcher: Launcher, tmp_path: Path) -> None:
+    """Not that of the job, nor of a client; but of what the program starts."""
+    folder, script, python = tmp_path / "job", tmp_path / "job.py", str(Path(sys.executable).resolve())
+    folder.mkdir()
+    script.write_text(LARGE.format(folder=str(SCRIPTS), python=python))
+    row = Row("job", "program", (python, "-S", "-s", str(script)), folder=folder, clocks_itself=True)
+    run = Memory().run(launcher, row, {}, 60)
+    assert run.trouble == ""
+    assert 60 << 20 < max(run.samples["rss"]) < 100 << 20
 
 
 def test_compare_takes_its_own_set(build: Path, tmp_path: Path) -> None:

@@ -46,8 +46,9 @@ class Clocked:
         self.seconds += time.monotonic() - began
 
     def start(self, command, stdin, stdout, stderr, environment):
-        """The program, which has the heap."""
-        process = subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=stderr, env={**PLAIN, **HEAP, **(environment or {})})
+        """The program, which has the heap. Its process group is its own: by that memory_sampler.h tells it from its clients."""
+        process = subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=stderr, env={**PLAIN, **HEAP, **(environment or {})},
+                                   process_group=0)
         self.pid = process.pid
         return process
 
