@@ -80,7 +80,14 @@ class Memory(Instrument):
     def run(self, launcher: Launcher, row: Row, extra: Mapping[str, str], limit: float) -> Run:
         command = (*row.command, "--live") if self.tells_live and row.kind == "workload" else row.command
         run = self.launch(launcher, row, command, extra, limit, SAMPLING_SECONDS)
-        return replace(run, yields={"memory": {**run.samples, "live": run.told.get("memory_live") or []}})
+        return replace(run, yields={"memory": {**run.samples, "live": live(run)}})
+
+
+def live(run: Run) -> list[list[float]]:
+    """Live bytes over time, where the workload tells them, in seconds since the start of the run as the samples are: it
+    counts from when its workers leave their barrier, and says when that was."""
+    later = run.told.get("began", run.began) - run.began
+    return [[round(at + later, 4), size] for at, size in run.told.get("memory_live") or []]
 
 
 def trial(command: list[str]) -> str:

@@ -10,7 +10,7 @@
  *
  * The command leads a process group; this process is the reaper of everything the command leaves behind. Costs are
  * those of the whole tree: faults and processor time are sums, peak_rss is that of the LARGEST single process; `own` is
- * the processor time of this program. With --sample it also looks at the tree's memory from time to time, or,
+ * the processor time of this program; `began` the start on CLOCK_MONOTONIC. With --sample it also looks at the tree's memory from time to time, or,
  * --of started, at that of those processes alone that have left the command's group: a command may only start what counts.
  * Exit status: 0 when a report was printed (also when the command failed), 2 when nothing could be run.
  */
@@ -169,9 +169,10 @@ int main(int argc, char** argv) {
   getrusage(RUSAGE_CHILDREN, &used);
   getrusage(RUSAGE_SELF, &own);
   printf(
-      "{\"pid\": %d, \"wall\": %.9f, \"user\": %.6f, \"system\": %.6f, \"peak_rss\": %lld, \"minor_faults\": %ld, "
+      "{\"pid\": %d, \"began\": %.9f, \"wall\": %.9f, \"user\": %.6f, \"system\": %.6f, \"peak_rss\": %lld, "
+      "\"minor_faults\": %ld, "
       "\"major_faults\": %ld, \"exit\": %d, \"signal\": %d, \"hung\": %s, \"left_behind\": %d, \"own\": %.6f}\n",
-      (int)command_id, stop - start, seconds(used.ru_utime), seconds(used.ru_stime),
+      (int)command_id, start, stop - start, seconds(used.ru_utime), seconds(used.ru_stime),
       (long long)used.ru_maxrss * 1024, used.ru_minflt, used.ru_majflt,
       WIFEXITED(status) ? WEXITSTATUS(status) : -1, WIFSIGNALED(status) ? WTERMSIG(status) : 0,
       hung ? "true" : "false", left_behind, seconds(own.ru_utime) + seconds(own.ru_stime));

@@ -25,6 +25,8 @@ SAMPLER = Path(__file__).with_name("memory_sampler.h")
 # Never inherited by a measured command: they would change the heap of both sides, or of one.
 NOT_INHERITED = ("LD_PRELOAD", "LD_DEBUG", "LD_DEBUG_OUTPUT")
 
+NOT_KEPT = ("pid", "own", "began", "told", "samples", "yields")  # fields of a run that the file of compare does not hold
+
 PATIENCE = 10  # seconds that a child has to end when it is asked to
 
 
@@ -45,6 +47,7 @@ class Run:
     trouble: str = ""
     pid: int = 0  # of the command, or of the program that a job started and says was measured
     own: float = 0  # processor seconds of the launcher
+    began: float = 0  # on CLOCK_MONOTONIC
     told: Mapping[str, Any] = field(default_factory=dict)
     samples: Mapping[str, Any] = field(default_factory=dict)
     yields: Mapping[str, Any] = field(default_factory=dict)
@@ -54,7 +57,7 @@ class Run:
         return self.minor_faults + self.major_faults
 
     def as_json(self) -> dict[str, Any]:
-        return {name: value for name, value in asdict(self).items() if name not in ("pid", "own", "told", "samples", "yields")}
+        return {name: value for name, value in asdict(self).items() if name not in NOT_KEPT}
 
 
 def build_launcher(folder: Path) -> Path:
@@ -101,7 +104,7 @@ class Launcher:
         told = json.loads(done.stdout)
         run = Run(seconds=told["wall"], wall=told["wall"], user=told["user"], system=told["system"], peak_rss=told["peak_rss"],
                   minor_faults=told["minor_faults"], major_faults=told["major_faults"], output="",
-                  trouble=trouble(told, limit, last_words(errors)), pid=told["pid"], own=told["own"],
+                  trouble=trouble(told, limit, last_words(errors)), pid=told["pid"], own=told["own"], began=told["began"],
                   samples=read_samples(samples, sample) if sample else {})
         try:
             return with_result(run, output) if result_line else replace(run, output=digest(output))

@@ -15,15 +15,19 @@ def of_middle_peak(runs: list[Run]) -> Run | None:
 
 
 def thinned(samples: list[float], interval: float) -> tuple[list[float], list[float]]:
-    """Of many samples the lowest and the highest of each stretch, so that no peak is lost."""
+    """Of many samples the lowest and the highest of each stretch, so that no peak is lost; the first is one interval old."""
+
+    def at(i: int) -> float:
+        return round((i + 1) * interval, 4)
+
     stretch = max(1, -(-2 * len(samples) // MOST_POINTS))
     if stretch == 1:
-        return [round(i * interval, 4) for i in range(len(samples))], samples
+        return [at(i) for i in range(len(samples))], samples
     kept: list[int] = []
     for start in range(0, len(samples), stretch):
         window = range(start, min(start + stretch, len(samples)))
         kept += sorted({min(window, key=samples.__getitem__), max(window, key=samples.__getitem__)})
-    return [round(i * interval, 4) for i in kept], [samples[i] for i in kept]
+    return [at(i) for i in kept], [samples[i] for i in kept]
 
 
 def memory(view: View, row: Row) -> Chart | None:
