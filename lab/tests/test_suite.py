@@ -99,6 +99,9 @@ def test_a_suite_is_continued(run: Run, polder: Laboratory, tmp_path: Path) -> N
     runs = [json.loads(line) for line in (tmp_path / "it.jsonl").read_text().splitlines()]
     of_round = [sum(r["record"] == "run" and r["round"] == number for r in runs) for number in (0, 1)]
     assert of_round == [2, 2]
+    done = polder("bench", "run", "--resume", "--name", "it", "--out", str(tmp_path), "--until", "2%", extra=HAS_SET)
+    assert done.returncode == 2
+    assert "--until does not go with --suite reclamation" in done.stderr
 
 
 def test_the_default_is_no_suite(run: Run) -> None:
@@ -112,6 +115,7 @@ def test_the_default_is_no_suite(run: Run) -> None:
     (("--suite", "reclamation", "--only", "larson"), "nothing of the suite reclamation matches larson"),
     (("--suite", "reclamation", "--only", "abtree,larson"), "nothing of the suite reclamation matches larson"),
     (("--suite", "reclamation", "--preset", "quick"), "--preset does not go with --suite"),
+    (("--suite", "reclamation", "--until", "2%"), "--until does not go with --suite reclamation: its rows are compared with each other"),
 ])
 def test_wrong_use(run: Run, arguments: tuple[str, ...], said: str) -> None:
     done, records = run(*arguments)

@@ -87,7 +87,8 @@ def list_rows(as_json: bool, build: Path | None) -> None:
 @click.option("--preset", metavar="NAME", help="The workloads that have this preset, with it.")
 @click.option("--rounds", type=click.IntRange(min=1), help="How often.  [default: as many as fit]")
 @click.option("--minutes", type=Amount(min=0, min_open=True), help="How long; kept to.  [default: 9.2, 60, 540]")
-@click.option("--until", metavar="2%", help="A row is done when the intervals of all its ratios are this tight, to either side.")
+@click.option("--until", metavar="2%",
+              help="A row is done when the intervals of all its ratios are this tight, to either side. Not with rows against rows.")
 @click.option("--pass", "passes", default="", metavar="A,B", help=f"Of {', '.join(PASSES)}.  [default: time,latency,memory]")
 @click.option("--limit", type=Amount(min=0, min_open=True), metavar="SECONDS", help="When a run counts as hanging.")
 @click.option("--seed", type=int, help="Of the random order and of the workloads.  [default: by the clock]")
@@ -143,7 +144,7 @@ def chosen(asked: dict[str, Any]) -> Settings:
                     preset=asked["preset"], suite=asked["suite"],
                     passes=[p for p in PASSES if p in passes], seed=time.time_ns() % 2**31 if asked["seed"] is None else asked["seed"],
                     rounds=asked["rounds"], minutes=asked["minutes"] or (size or mode).minutes, punctual=punctual,
-                    until=share(asked["until"]), limit=asked["limit"] or mode.limit)
+                    until=tightness(asked["until"], asked["suite"]), limit=asked["limit"] or mode.limit)
 
 
 def continued(settings: Settings, asked: dict[str, Any]) -> Settings:
@@ -151,12 +152,16 @@ def continued(settings: Settings, asked: dict[str, Any]) -> Settings:
         settings = replace(settings, rounds=asked["rounds"])
     if asked["minutes"] is not None:
         settings = replace(settings, minutes=asked["minutes"], punctual=True)
-    return replace(settings, until=share(asked["until"])) if asked["until"] else settings
+    return replace(settings, until=tightness(asked["until"], settings.suite)) if asked["until"] else settings
 
 
-def share(text: str | None) -> float:
+def tightness(text: str | None, suite: str) -> float:
+    """Rows end by their ratios to the system's malloc. Rows that are compared with each other say nothing by those, and one that
+    ended early would take its rounds from all that are set against it."""
     if text is None:
         return 0
+    if suite and isinstance(suites.find(suite), suites.Suite):
+        raise Complaint(f"--until does not go with --suite {suite}: its rows are compared with each other, and one would end first")
     try:
         value = float(text.removesuffix("%")) / 100
     except ValueError:
