@@ -13,6 +13,7 @@ from polder_lab.complaint import Complaint, nearest
 from polder_lab.place import Place
 from polder_lab.program import PROGRAMS
 from polder_lab.program.described import Program, handed_on
+from polder_lab.program.prepared import Unprepared
 from polder_lab.workload import QUICK, Workload, check_preset, listed
 
 
@@ -164,8 +165,11 @@ def program_rows(wanted: Wanted, scratch: Path, known: list[Known], left_out: li
         if executable is None:
             left_out.append(f"{program.name}: {program.executables[0]} is not installed (apt-get install {program.package})")
             continue
-        small = program_row(program, executable, scratch / f"{program.name}.small", SMALL_SCALE) if wanted.small else None
-        rows.append(replace(program_row(program, executable, scratch / program.name, wanted.scale), small=small))
+        try:
+            small = program_row(program, executable, scratch / f"{program.name}.small", SMALL_SCALE) if wanted.small else None
+            rows.append(replace(program_row(program, executable, scratch / program.name, wanted.scale), small=small))
+        except Unprepared as why:
+            left_out.append(f"{program.name}: its inputs cannot be made: {why}")
     return rows
 
 

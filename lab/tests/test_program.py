@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from polder_lab.complaint import Complaint
 from polder_lab.heap import SYSTEM, Heap
 from polder_lab.instrument import Memory
 from polder_lab.launch import Launcher, Run
@@ -137,6 +139,23 @@ def test_compare_takes_its_own_set(build: Path, tmp_path: Path) -> None:
 def test_a_row_knows_that_its_job_clocks_itself(build: Path, tmp_path: Path) -> None:
     rows = [row for row in select(Place(tmp_path, build), Wanted((), [1], 0.05), tmp_path).rows if row.kind == "program"]
     assert {row.name: row.tells for row in rows} == {p.name: p.clocks_itself for p in PROGRAMS if p.executable()}
+
+
+@pytest.mark.parametrize(("git", "said"), [("echo first; echo 'fatal: no room' >&2; exit 128", "fatal: no room"),
+                                           ("exit 3", "git ends with 3")])
+def test_what_cannot_be_prepared_is_left_out(git: str, said: str, build: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "git").write_text(f"#!/bin/sh\n{git}\n")
+    (tmp_path / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    place, line = Place(tmp_path, build), f"git: its inputs cannot be made: {said}"
+    selection = select(place, Wanted(["git", "python"], [1], 0.05), tmp_path / "a")
+    assert "python" in [row.name for row in selection.rows]
+    assert "git" not in [row.name for row in selection.rows]
+    assert selection.left_out == [line]
+    with pytest.raises(Complaint, match=line):
+        select(place, Wanted(["git"], [1], 0.05), tmp_path / "b")
 
 
 def test_names_are_unique() -> None:

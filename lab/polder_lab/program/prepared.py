@@ -8,11 +8,27 @@ import random
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from polder_lab.program.described import Job
 
 SCRIPTS = Path(__file__).with_name("job")
+
+
+class Unprepared(Exception):
+    """Why a program's inputs cannot be made here."""
+
+
+def make(command: list[str], folder: Path, *, stdin: bytes = b"", environment: Mapping[str, str] | None = None) -> None:
+    """Runs what makes inputs, under no heap."""
+    try:
+        done = subprocess.run(command, input=stdin, env=environment, cwd=folder, capture_output=True)
+    except OSError as why:
+        raise Unprepared(str(why)) from why
+    if done.returncode:
+        lines = (done.stdout + done.stderr).decode(errors="replace").strip().splitlines()
+        raise Unprepared(lines[-1].strip() if lines else f"{Path(command[0]).name} ends with {done.returncode}")
 
 
 def script(suffix: str) -> str:
@@ -87,9 +103,9 @@ def postgresql(executable: str, folder: Path, scale: float) -> Job:
     if os.getuid() == 0:
         right = "+dac_override"
         prefix = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--inh-caps", right, "--ambient-caps", right, "--"]
-    make = [str(Path(executable).with_name("initdb")), "-D", str(data), "-U", "tester", "-A", "trust", "-E", "UTF8", "--locale=C",
-            "--no-sync"]
-    subprocess.run([*prefix, *make], check=True, capture_output=True, cwd=folder)
+    initdb = [str(Path(executable).with_name("initdb")), "-D", str(data), "-U", "tester", "-A", "trust", "-E", "UTF8", "--locale=C",
+              "--no-sync"]
+    make([*prefix, *initdb], folder)
     return Job(clocked("postgresql", str(Path(executable).parent), str(data), str(scale), *prefix))
 
 
@@ -174,11 +190,10 @@ def smt(problems: int) -> str:
 def git(executable: str, folder: Path, scale: float) -> Job:
     """A repository is generated rather than taken: every checkout has another history, and a shallow clone has none."""
     environment = {**os.environ, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "LC_ALL": "C"}
-    repository = folder / "repository"
-    subprocess.run([executable, "init", "-q", "--bare", repository], env=environment, check=True, capture_output=True)
-    subprocess.run([executable, "-C", repository, "fast-import", "--quiet"], input=history(int(1200 * scale)),
-                   env=environment, check=True, capture_output=True)
-    return Job([executable, "-C", str(repository), "log", "-p", "-M", "--stat", "--no-color", "main"])
+    repository = str(folder / "repository")
+    make([executable, "init", "-q", "--bare", repository], folder, environment=environment)
+    make([executable, "-C", repository, "fast-import", "--quiet"], folder, stdin=history(int(1200 * scale)), environment=environment)
+    return Job([executable, "-C", repository, "log", "-p", "-M", "--stat", "--no-color", "main"])
 
 
 def history(commits: int) -> bytes:

@@ -29,8 +29,8 @@ core::census core::validate() const noexcept {
     if (l.held)
       confined += l.held->validate([this](const mem::block* b, std::uint32_t bytes) {
         const std::uint32_t w = word_of(b);
-        return mem::word::owner(w) != 0 && classes::block_size[mem::word::cls(w)] == bytes && is_place(mem::word::cls(w), b) &&
-               links::fit(b, secret_) && is_untouched(b, bytes);
+        return mem::word::owner(w) != 0 && classes::block_size[mem::word::cls(w)] == bytes &&
+               is_place(mem::word::cls(w), b) && links::fit(b, secret_) && is_untouched(b, bytes);
       });
     owned += l.owned_count;
   });
