@@ -1,5 +1,5 @@
-// Requirement 17: the heap says truthfully in which modes it works, and so does the doctor: with membarrier and threads of its
-// own, and where the kernel refuses both.
+// Requirement 17: the heap says truthfully in which modes it works, and so does the doctor: with membarrier, advice and threads of
+// its own, and where the kernel refuses them.
 //   modes DOCTOR
 #include <linux/membarrier.h>
 #include <malloc.h>
@@ -12,6 +12,7 @@
 
 #include "../probe/again.hpp"
 #include "../probe/opaque.hpp"
+#include "../probe/resident.hpp"
 #include "../probe/the_heap.hpp"
 #include "refuse.hpp"
 
@@ -52,7 +53,11 @@ int as_it_is() {
                 m.membarrier);
   probe::expect(m.background == POLDER_BACKGROUND_RUNS && m.background_error == 0,
                 "req 17: background %d, error %d", m.background, m.background_error);
-  probe::expect(m.page_size >= std::size_t(::sysconf(_SC_PAGESIZE)), "req 17: pages of %zu", m.page_size);
+  probe::expect(m.page_size == std::size_t(::sysconf(_SC_PAGESIZE)), "req 17: pages of %zu", m.page_size);
+  char system[128];
+  const bool none = probe::read_text("/sys/kernel/mm/transparent_hugepage/enabled", system, sizeof system) == 0 ||
+                    std::strstr(system, "[never]") != nullptr;
+  probe::expect(none || m.huge_pages == POLDER_HUGE_PAGES_LARGE, "req 17: huge pages %d", m.huge_pages);
   return 0;
 }
 
@@ -69,12 +74,14 @@ int refused() {
   probe::expect(m.membarrier == 0, "req 17: membarrier is refused, told is %d", m.membarrier);
   probe::expect(m.background == POLDER_BACKGROUND_REFUSED && m.background_error == EPERM,
                 "req 17: a thread is refused, told is %d, error %d", m.background, m.background_error);
+  probe::expect(m.huge_pages == POLDER_HUGE_PAGES_REFUSED, "req 17: advice is refused, told are huge pages %d",
+                m.huge_pages);
   return 0;
 }
 
-void refuse_membarrier() {
-  const long calls[] = {SYS_membarrier};
-  refuse(calls, 1, EPERM);
+void refuse_both() {
+  const long calls[] = {SYS_membarrier, SYS_madvise};
+  refuse(calls, 2, EPERM);
 }
 
 // Whether a line of the text has both words, in this order.
@@ -88,15 +95,21 @@ bool says(const char* text, const char* first, const char* second) {
   return false;
 }
 
-template <class Prepare>
-bool doctor_says(const char* path, const char* membarrier, const char* background, Prepare prepare) {
+struct told {
+  const char *what, *how;
+};
+
+template <std::size_t n, class Prepare>
+bool doctor_says(const char* path, const told (&lines)[n], Prepare prepare) {
   const char* args[] = {"doctor", path, nullptr};
   const char* settings[] = {"LD_PRELOAD=", nullptr};  // it has the heap in it
   const auto outcome = probe::run_again(args, settings, 50, prepare);
-  const bool right = outcome.passed() && says(outcome.err, "membarrier", membarrier) &&
-                     says(outcome.err, "background thread", background);
-  if (!right)
-    probe::say("req 17: the doctor should say \"%s\" and \"%s\":\n%s", membarrier, background, outcome.err);
+  bool right = outcome.passed();
+  for (const told& line : lines) {
+    if (says(outcome.err, line.what, line.how)) continue;
+    probe::say("req 17: the doctor should say of \"%s\" \"%s\":\n%s", line.what, line.how, outcome.err);
+    right = false;
+  }
   return right;
 }
 
@@ -121,11 +134,17 @@ int main(int argc, char** argv) {
   const char* not_had[] = {"refused", nullptr};
   bool right = probe::passes("as it is", as, plain, 50);
   right &= probe::passes("switched off", switched, off, 50);
-  right &= probe::passes("refused", not_had, plain, 50, refuse_membarrier);
+  right &= probe::passes("refused", not_had, plain, 50, refuse_both);
   if (argc > 1) {
-    right &= doctor_says(argv[1], "registered", "may run", [] {});
-    right &= doctor_says(argv[1], "refused", "refused: Operation not permitted", [] {
-      refuse_membarrier();
+    constexpr told as_found[] = {
+        {"membarrier", "registered"}, {"background thread", "may run"}, {"populate", "works"}};
+    constexpr told where_refused[] = {{"membarrier", "refused"},
+                                      {"background thread", "refused: Operation not permitted"},
+                                      {"populate", "refused"},
+                                      {"lazy release", "refused"}};
+    right &= doctor_says(argv[1], as_found, [] {});
+    right &= doctor_says(argv[1], where_refused, [] {
+      refuse_both();
       const long calls[] = {SYS_clone, SYS_clone3};
       refuse(calls, 2, EPERM);
     });
