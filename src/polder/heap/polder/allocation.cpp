@@ -65,9 +65,7 @@ void* core::allocate_class(lab& l, unsigned c, bool* zero) noexcept {
 
 // Threads the next blocks of a span onto its free list, in address order: a page's worth, and so many at least as the span
 // is worth a visit for.
-bool core::extend(lab& l, mem::span& s) noexcept {
-  if (s.returned.load(order::relaxed) != 0) [[unlikely]]
-    return take_pages_back(l, s);
+POLDER_ALWAYS_INLINE bool core::thread_next(lab& l, mem::span& s) noexcept {
   if (s.bumped >= s.usable) return false;
   std::byte* const start = arena_.address_of(number_of(s)) + s.bumped;
   const std::uint32_t size = s.block_size;
@@ -88,6 +86,23 @@ bool core::extend(lab& l, mem::span& s) noexcept {
   s.free = reinterpret_cast<mem::block*>(start);
   s.bumped += n * size;
   s.handed = mem::scaled(s.multiplier, s.bumped);
+  return true;
+}
+
+bool core::extend(lab& l, mem::span& s) noexcept {
+  if (s.returned.load(order::relaxed) != 0) [[unlikely]]
+    return extend_thin(l, s);
+  return thread_next(l, s);
+}
+
+// The same for a span of which pages were given back. Where the cap keeps those away, the pages of blocks that were never handed out
+// are counted all the same. Frees look as before from the first block on a page that is gone.
+[[gnu::cold]] POLDER_NOINLINE bool core::extend_thin(lab& l, mem::span& s) noexcept {
+  if (take_pages_back(l, s)) return true;
+  const std::uint32_t handed = s.handed;
+  if (!thread_next(l, s)) return false;
+  s.handed = handed;
+  l.refusals = 0;
   return true;
 }
 

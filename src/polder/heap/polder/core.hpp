@@ -177,7 +177,9 @@ class core {
   void* pop(lab& l, mem::span& s) noexcept;
   void* take_back(lab& l, unsigned c) noexcept;
   void* take_back_or_refill(lab& l, unsigned c, bool* zero) noexcept;
+  bool thread_next(lab& l, mem::span& s) noexcept;
   bool extend(lab& l, mem::span& s) noexcept;
+  bool extend_thin(lab& l, mem::span& s) noexcept;
   mem::span* open_span(lab& l, unsigned c) noexcept;
   mem::span* open_early(lab& l, unsigned c) noexcept;
   bool will_fill(const lab& l, unsigned c) const noexcept;

@@ -99,14 +99,16 @@ POLDER_NOINLINE bool core::take_pages_back(lab& l, mem::span& s) noexcept {
   return true;
 }
 
-// The cap keeps the pages of the hot span of class c away. True: another one is hot that has blocks, or there may be room now.
+// The cap keeps the pages of the hot span of class c away. True: another one is hot that has blocks, if only some that were never
+// handed out, or there may be room now.
 POLDER_NOINLINE bool core::do_without_page(lab& l, unsigned c) noexcept {
   for (mem::grain g = l.partial[c].first; g != 0; g = arena_.spans()[g].next) {
     mem::span& s = arena_.spans()[g];
-    if (!s.has_free()) continue;
+    if (!s.has_free() && s.bumped >= s.usable) continue;
     unlist_partial(l, s);
     cool(l, c);
     make_hot(l, s);
+    l.refusals = 0;
     return true;
   }
   if (make_room(l, arena_.page(), l.refusals++)) return true;

@@ -71,6 +71,7 @@ bool holds(const void* p, std::size_t n) {
   const auto* const bytes = static_cast<const unsigned char*>(p);
   return std::memcmp(bytes, bytes + 1, n - 1) == 0;
 }
+bool all_zero(const void* p, std::size_t n) { return holds(p, n) && *static_cast<const unsigned char*>(p) == 0; }
 
 TEST(thinning, trim_gives_free_pages_of_spans_in_use_back) {
   if (const char* why = sparse::why_not()) GTEST_SKIP() << why;
@@ -335,6 +336,67 @@ TEST(thinning, under_a_cap_a_page_is_had_of_the_system_like_any_other) {
   h.heap.set_limit(mem::budget::none);
   EXPECT_NE(nullptr, h.allocate(64));
   for (const void* p : kept) EXPECT_TRUE(holds(p, 64));
+}
+
+// Pages of its own count already: those of the blocks that it never handed out.
+TEST(thinning, under_a_cap_a_thin_span_hands_out_what_it_never_did) {
+  if (const char* why = sparse::why_not()) GTEST_SKIP() << why;
+  constexpr unsigned c = mem::size_class::stepped::of(64);
+  sparse h;
+  const blocks all = h.make(64, mem::grain_size / 2), kept = h.keep_one(all, 500);
+  h.heap.trim(0);
+  mem::span& s = h.span_of(kept[0]);
+  const std::size_t left = (s.usable - s.bumped) / 64;
+  ASSERT_TRUE(h.is_thin(kept[0]) && left != 0);
+  ASSERT_TRUE(h.heap.set_limit(h.now().committed));
+  std::set<void*> out(kept.begin(), kept.end());
+  while (void* const p = h.heap.allocate_zeroed(64)) {
+    ASSERT_TRUE(out.insert(p).second && all_zero(p, 64));
+    std::memset(p, 1, 64);
+    if (out.size() % 64 == 0) h.validate();
+  }
+  EXPECT_GE(out.size(), left + kept.size());
+  EXPECT_TRUE(s.bumped == s.usable && h.is_thin(kept[0]));
+  for (const void* p : kept) EXPECT_TRUE(holds(p, 64));
+  h.validate();
+  void* const gone = *std::find_if(all.begin(), all.end(), [&](void* b) { return h.is_returned(b); });
+  EXPECT_EQ(aborted, mistaken([&] { h.free(gone); }));
+  h.free(*out.rbegin());
+  out.erase(std::prev(out.end()));
+  h.validate();
+  h.heap.set_limit(mem::budget::none);
+  while (out.size() != capacity(c)) ASSERT_TRUE(out.insert(h.allocate(64)).second);
+  EXPECT_FALSE(h.is_thin(kept[0]));
+  h.validate();
+}
+
+// The one that lacks a page is full but for that, and comes first; the other has nothing on its list.
+TEST(thinning, under_a_cap_another_span_does_that_has_handed_out_a_few) {
+  if (const char* why = sparse::why_not()) GTEST_SKIP() << why;
+  constexpr unsigned c = mem::size_class::stepped::of(64);
+  sparse h;
+  const blocks all = h.make(64, capacity(c) * 64);
+  std::set<void*> others{h.allocate(64)};
+  const blocks kept = h.keep_one(all, 1000);
+  const auto use_up_the_list = [&] {
+    do others.insert(h.allocate(64));
+    while (h.span_of(*others.begin()).has_free());
+    h.heap.trim(0);  // so that it is put aside
+  };
+  use_up_the_list();
+  const mem::span& other = h.span_of(*others.begin());
+  ASSERT_TRUE(h.is_thin(kept[0]) && &other != &h.span_of(kept[0]));
+  ASSERT_TRUE(h.heap.set_limit(h.now().committed));
+  while (h.span_of(kept[0]).has_free()) ASSERT_NE(nullptr, h.allocate(64));
+  use_up_the_list();
+  while (others.size() != capacity(c)) {
+    void* const p = h.allocate(64);
+    ASSERT_NE(nullptr, p) << others.size() << " of " << capacity(c);
+    ASSERT_TRUE(others.insert(p).second);
+  }
+  EXPECT_EQ(other.bumped, other.usable);
+  EXPECT_EQ(nullptr, h.allocate(64));
+  h.validate();
 }
 
 // ---- when ------------------------------------------------------------------------------------------------------------
