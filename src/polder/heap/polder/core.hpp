@@ -205,6 +205,7 @@ class core {
     bool all;  // of the LAB's spans, to none of which blocks came meanwhile; its own thread: of a round it began
   };
   std::size_t thin(lab& l, mem::span& s) noexcept;
+  bool may_thin() const noexcept { return !options_.hardened && options_.page_size * 4 <= mem::grain_size; }
   looked thin_some(lab& l, unsigned looks, unsigned most, bool asleep) noexcept;
   std::size_t thin_all(lab& l) noexcept;
   bool thin_idle() noexcept;
@@ -364,7 +365,7 @@ class core {
   options options_;
   mem::secret secret_;
   // thins_ — pages of spans in use can be given back.
-  //   written by  who makes the heap; who finds that the system keeps them
+  //   written by  who makes the heap; who finds that the system keeps them; who begins a step of decay: they may be locked no more
   //   read by     whoever would
   //   order       relaxed
   atomic<bool> thins_;

@@ -40,7 +40,6 @@ static bool wants_huge_pages(const mem::arena::reservation& r, const options& o)
 core::core(const mem::arena::reservation& r, const options& o) noexcept
     : options_(o),
       secret_(os::process_secret()),
-      thins_(!o.hardened && r.page * 4 <= mem::grain_size),
       heavy_fences_(os::register_heavy_fence()),
       processors_(os::processors()),
       process_(os::own_process_number()),
@@ -57,6 +56,7 @@ core::core(const mem::arena::reservation& r, const options& o) noexcept
   none_.free = mem::list_end();
   options_.arena_size = r.arena_bytes;
   options_.page_size = r.page;
+  thins_.store(may_thin(), order::relaxed);
   if (o.hardened && o.guard_rate != 0) guarded_.start(r.page, secret_);
   if (by_node()) {
     topology_.read_configured();

@@ -85,6 +85,7 @@ void core::decay(who comes) noexcept {
   if (!unfinished) {
     step_.store(++step, order::relaxed);
     for (os::background_thread& one : background_) one.try_again();
+    thins_.store(may_thin(), order::relaxed);
   }
 
   mem::chunk_number from = purge_from_.load(order::relaxed);

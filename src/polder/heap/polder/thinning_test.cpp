@@ -1,6 +1,7 @@
 // Pages of spans in use that go back to the system, and come again.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -280,6 +281,24 @@ TEST(thinning, pages_that_the_system_keeps_are_as_they_were) {
                 if (!out.insert(h.allocate(64)).second) return 3;
               return 0;
             }));
+}
+
+// It is asked again when a step of decay begins.
+TEST(thinning, what_the_system_kept_once_it_may_have_later) {
+  if (const char* why = sparse::why_not()) GTEST_SKIP() << why;
+  sparse h({.arena_size = GiB, .decay_ms = 2, .cgroup = false, .background = false});
+  const blocks kept = h.keep_one(h.make(64, mem::grain_size), 1000);
+  void* const locked = at_address(align_down(address(kept[0]), mem::grain_size));
+  if (::syscall(SYS_mlock, locked, mem::grain_size) != 0) GTEST_SKIP() << "no lock to be had";
+  h.heap.trim(0);
+  ASSERT_FALSE(h.is_thin(kept[0]));
+  ::syscall(SYS_munlock, locked, mem::grain_size);
+  const lab& own = h.own();
+  for (const std::uint32_t seen = own.seen.load(order::relaxed); own.seen.load(order::relaxed) - seen < 2;)
+    for (void* p : h.make(5000, MiB)) h.free(p);
+  h.heap.trim(0);
+  EXPECT_TRUE(h.is_thin(kept[0]));
+  h.validate();
 }
 
 // The span goes to the pool as a whole then, and is no list of blocks.
