@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <polder/base/align.hpp>
+#include <polder/base/has_passed.hpp>
 #include <polder/os/clock.hpp>
 #include <polder/os/pages.hpp>
 #include <polder/os/probe.hpp>
@@ -375,7 +376,7 @@ std::size_t huge_blocks::purge(bool all) noexcept {
 void huge_blocks::take_a_step(std::uint32_t milliseconds) noexcept {
   const std::uint64_t now = os::coarse_milliseconds();
   std::uint64_t last = last_step_.load(order::relaxed);
-  if (now - last < milliseconds / 2 + 1) return;
+  if (!has_passed(milliseconds / 2 + 1, last, now)) return;
   if (last_step_.cas(last, now, order::relaxed, order::relaxed) && last != 0) purge(false);
 }
 

@@ -13,6 +13,7 @@
 
 #include <polder/mem/fresh_arena_test.hpp>
 #include <polder/os/answered_test.hpp>
+#include <polder/os/clock_test.hpp>
 #include <polder/os/forked_test.hpp>
 #include <polder/os/lacks_test.hpp>
 #include <polder/os/lost_move_test.hpp>
@@ -288,6 +289,26 @@ TEST(huge_blocks, resize_keeps_the_contents_wherever_it_goes) {
     if (step % 2 == 0) os::unmap(wall, os::page_size());
   }
   EXPECT_TRUE(h.free(p));
+}
+
+TEST(huge_blocks, who_looked_at_the_clock_before_another_took_the_step_takes_none) {
+  constexpr std::uint32_t milliseconds = 100;
+  const os::own_time begins(1000);
+  huge h;
+  static huge* heap;
+  heap = &h;
+  ASSERT_TRUE(h.free(h.blocks.take(4 * MiB, 16).p));
+  h.blocks.age(milliseconds);
+  os::own_time::tell(2000);
+  os::after_look = [] {
+    os::own_time::tell(2004);
+    heap->blocks.age(milliseconds);
+  };
+  h.blocks.age(milliseconds);
+  EXPECT_NE(0u, h.blocks.cached_bytes());
+  os::own_time::tell(2004 + milliseconds);
+  h.blocks.age(milliseconds);
+  EXPECT_EQ(0u, h.blocks.cached_bytes());
 }
 
 TEST(huge_blocks,

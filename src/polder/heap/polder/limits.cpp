@@ -1,4 +1,5 @@
 // core: how much the heap may hold, and what it does where that is too little; in which modes it works.
+#include <polder/base/has_passed.hpp>
 #include <polder/heap/polder/core.hpp>
 #include <polder/os/cgroup.hpp>
 #include <polder/os/clock.hpp>
@@ -50,7 +51,7 @@ void core::relieve(lab& l, std::size_t wanted) noexcept {
     return;
   const std::uint64_t now = os::coarse_milliseconds();
   std::uint64_t last = relieved_.load(order::relaxed);
-  if (now - last >= pause && relieved_.cas(last, now, order::relaxed, order::relaxed)) trim(&l);
+  if (has_passed(pause, last, now) && relieved_.cas(last, now, order::relaxed, order::relaxed)) trim(&l);
 }
 
 modes core::read_modes() const noexcept {

@@ -1,6 +1,7 @@
 // core: memory on its way back to the system.
 #include <utility>
 
+#include <polder/base/has_passed.hpp>
 #include <polder/heap/polder/core.hpp>
 #include <polder/os/clock.hpp>
 #include <polder/os/ended_thread.hpp>
@@ -77,7 +78,7 @@ void core::decay(who comes) noexcept {
   std::uint64_t last = last_decay_.load(order::relaxed);
   const bool unfinished = amid_a_step();
   const std::uint64_t period = unfinished ? 4 : options_.decay_ms / 2 + 1;
-  if (now - last < period) return;
+  if (!has_passed(period, last, now)) return;
   if (!last_decay_.cas(last, now, order::relaxed, order::relaxed)) return;
   if (last == 0) return;  // the first look at the clock
   if (comes == who::at_work) have_it_tended();
