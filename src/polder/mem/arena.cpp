@@ -1,6 +1,7 @@
 #include <polder/mem/arena.hpp>
 #include <polder/os/numa.hpp>
 #include <polder/os/pages.hpp>
+#include <polder/sync/noted.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -245,7 +246,9 @@ unsigned arena::try_take_extra(chunk_number c) noexcept {
   const unsigned n = k.grains.load(order::relaxed);
   if (!k.taken.try_take_at(0, n)) return 0;
   if (k.grains.load(order::relaxed) == n) return n;
-  static_cast<void>(k.taken.give(0, n));  // closed in between, and its number opened again with more grains
+  // Closed in between, and its number opened again with more grains. Who searched meanwhile went past those that we held.
+  static_cast<void>(k.taken.give(0, n));
+  note(summary(c), std::uint64_t{1} << c % 64);
   return 0;
 }
 

@@ -6,6 +6,8 @@
 
 #include "kernel.hpp"
 
+#include <polder/sync/noted.hpp>
+
 namespace {
 
 using polder::atomic;
@@ -46,6 +48,7 @@ struct world {
   world() {
     current = this;
     for (chunk_number c = 0; c != chunks; ++c) new (&it.chunk(c)) chunk();
+    new (&it.summary(0)) atomic<std::uint64_t>();
     kernel.committed = [](void* p, std::size_t bytes) { current->note_committed(p, bytes); };
     kernel.longest = most_grains + 1;  // and one to align them
   }
@@ -102,6 +105,7 @@ struct world {
     close();
     POLDER_MODEL_CHECK(kernel.in_use() == 0);
     for (chunk_number c = 0; c != chunks; ++c) it.chunk(c).~chunk();
+    it.summary(0).~atomic();
     zeroed::all_end();
   }
 };
@@ -154,6 +158,45 @@ struct reopened : rl::test_suite<reopened, 2>, world {
   void after() { all_back(); }
 };
 
+// And grain 0 of it, which that one holds for a moment, is a dirty one: who searches meanwhile notes that there is none.
+struct hidden : rl::test_suite<hidden, 2>, world {
+  std::uint64_t dirty_and_free() {
+    const chunk& k = it.chunk(main_chunks);
+    return k.dirty.load(order::relaxed) & ~k.taken.taken();
+  }
+  void before() {
+    open_main();
+    kernel.longest = 2;
+    POLDER_MODEL_CHECK(it.open_more(1));
+    kernel.longest = most_grains + 1;
+  }
+  void thread(unsigned self) {
+    if (self == 0) return static_cast<void>(close_if_clean());
+    if (it.try_take_extra(main_chunks) == 0 || !it.close_extra(main_chunks) || !it.open_more(most_grains)) return;
+    chunk& k = it.chunk(main_chunks);
+    atomic<std::uint64_t>& summary = it.summary(main_chunks);
+    if (!k.taken.try_take_at(0, 1)) return;
+    k.dirty.fetch_or(1, order::relaxed);
+    POLDER_MODEL_CHECK(k.taken.give(0, 1));
+    polder::note(summary, summary_bit);
+    if (dirty_and_free() == 0) polder::forget(summary, summary_bit, [&] { return dirty_and_free() != 0; });
+  }
+  void close_if_clean() {
+    const unsigned n = it.try_take_extra(main_chunks);
+    if (n == 0) return;
+    chunk& k = it.chunk(main_chunks);
+    k.dirty.store(0, order::relaxed);
+    POLDER_MODEL_CHECK(it.close_extra(main_chunks));
+  }
+  void after() {
+    const std::uint64_t noted = it.summary(main_chunks).load(order::relaxed) & summary_bit;
+    POLDER_MODEL_CHECK(!it.ready(main_chunks) || dirty_and_free() == 0 || noted != 0);
+    it.chunk(main_chunks).dirty.store(0, order::relaxed);
+    all_back();
+  }
+  static constexpr std::uint64_t summary_bit = std::uint64_t{1} << main_chunks % 64;
+};
+
 }  // namespace
 
 int main() {
@@ -162,6 +205,8 @@ int main() {
   ok &= passes<openers>({.title = "arena: two openers", .how = search::bounded, .floor = 500, .switches = 1});
   ok &= passes<openers>({.title = "arena: two openers", .executions = 10'000});
   ok &= passes<reopened>({.title = "arena: opened again", .how = search::bounded, .floor = 1'000, .switches = 2});
+  ok &= passes<hidden>(
+      {.title = "arena: opened again, and dirty", .how = search::bounded, .floor = 1'000, .switches = 2});
   ok &= passes<beyond>({.title = "arena: chunks beyond it", .executions = 20'000});
   return ok ? 0 : 1;
 }
