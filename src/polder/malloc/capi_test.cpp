@@ -2,6 +2,7 @@
 #include <polder.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -241,6 +242,37 @@ TEST(capi, who_watches_the_target_is_told_of_each_crossing) {
     polder_free(p);
     polder_free(q);
   }
+  EXPECT_EQ(polder_on_target(nullptr, nullptr), 0);
+  EXPECT_EQ(polder_set_target(0), 0);
+}
+
+// A thread that only frees gets a LAB for that, and memory for more of them may be what crosses the target.
+TEST(capi, a_free_keeps_errno_whatever_who_watches_the_target_does) {
+  constexpr unsigned threads = 24;
+  static std::atomic<unsigned> told, changed, ready, go, done;
+  void* blocks[threads];
+  for (void*& p : blocks) p = polder_malloc(100);
+  std::vector<std::thread> crew;
+  for (void* const p : blocks)
+    crew.emplace_back([p] {
+      ++ready;
+      go.wait(0);
+      errno = 77;
+      polder_free(p);
+      changed += errno != 77;
+      ++done, done.notify_all();
+      go.wait(1);
+    });
+  while (ready != threads) std::this_thread::yield();
+  EXPECT_EQ(polder_on_target([](std::size_t, void*) { ++told, errno = 5; }, nullptr), 0);
+  polder_trim(0);
+  EXPECT_EQ(polder_set_target(held()), 0);
+  go = 1, go.notify_all();
+  for (unsigned now; (now = done) != threads;) done.wait(now);
+  go = 2, go.notify_all();
+  for (std::thread& t : crew) t.join();
+  EXPECT_NE(told, 0u);
+  EXPECT_EQ(changed, 0u);
   EXPECT_EQ(polder_on_target(nullptr, nullptr), 0);
   EXPECT_EQ(polder_set_target(0), 0);
 }

@@ -9,6 +9,7 @@
 #include <polder/malloc/instance.hpp>
 #include <polder/malloc/listener.hpp>
 #include <polder/malloc/public.hpp>
+#include <polder/os/errno_keeper.hpp>
 
 namespace polder::face {
 namespace {
@@ -20,11 +21,12 @@ concept limited = requires(Heap& h) { h.set_limit(std::size_t{}); };
 constinit listener<int(std::size_t, void*)> of_limit;
 constinit listener<void(std::size_t, void*)> of_target;
 
-// f(target), unless the thread is in a callback.
+// f(target), unless the thread is in a callback. A free may come by here, and an allocation that is served: errno stays as it is.
 template <class Called, class F>
 bool call(const listener<Called>& who, F f) {
   const auto* const l = who.now();
   if (l == nullptr || this_thread.told) return false;
+  const os::errno_keeper keep;
   this_thread.told = true;
   const bool again = f(*l);
   this_thread.told = false;
