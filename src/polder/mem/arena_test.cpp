@@ -208,7 +208,7 @@ TEST(arena, the_ladder_under_a_limit) {
                 if (::setrlimit(RLIMIT_AS, &some) != 0) return 1;
                 const arena::reservation r = arena::reserve(fresh_arena::front, 0, os::page_size());
                 if (!r.start) return 2;
-                if (r.arena_bytes > limit / 4 || r.bytes > room) return 3;
+                if (r.arena_bytes > limit / 8 || r.bytes > room) return 3;
                 budget b;
                 arena a(r, r.front, b);
                 while (a.main_open() < a.main_chunks())
