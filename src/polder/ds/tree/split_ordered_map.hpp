@@ -32,9 +32,16 @@
 
 namespace polder::ds {
 
+// Which keys are counted, by their ranks: one of 16, by bits on which the whole rank has a say. Some bits of the rank itself
+// would not do: of keys that differ in other bits alone they count none, or all.
+struct one_of_16 {
+  static constexpr std::uint64_t of = 16;
+  static bool has(std::uint64_t rank) noexcept { return rank * 0xd6e8'feb8'6659'fd93 >> 60 == 0; }
+};
+
 // Hash: its high bits choose the bucket. Sentinels hold a key and a value that are made from nothing.
-template <class K, class V, class R, class Hash = spread_hash<K>>
-class split_ordered_map : public counted_at_rest<split_ordered_map<K, V, R, Hash>> {
+template <class K, class V, class R, class Hash = spread_hash<K>, class Sample = one_of_16>
+class split_ordered_map : public counted_at_rest<split_ordered_map<K, V, R, Hash, Sample>> {
   struct placed_key {
     std::uint64_t rank;
     K key;
@@ -80,7 +87,7 @@ class split_ordered_map : public counted_at_rest<split_ordered_map<K, V, R, Hash
     guard g(domain_);
     const placed_key placed = place(key);
     if (!list::insert(g, bucket(g, placed.rank), placed, value)) return false;
-    if (sampled(placed.rank) && sample_.fetch_add(1, order::relaxed) + 1 > std::int64_t(buckets() / sample_of))
+    if (Sample::has(placed.rank) && sample_.fetch_add(1, order::relaxed) + 1 > std::int64_t(buckets() / Sample::of))
       grow();
     return true;
   }
@@ -127,10 +134,7 @@ class split_ordered_map : public counted_at_rest<split_ordered_map<K, V, R, Hash
   using cut = atomic<head*>;
 
   static constexpr unsigned first_bits = 4;
-  static constexpr unsigned most_segments = 40;   // 2^39 buckets
-  static constexpr std::uint64_t sample_of = 16;  // of so many keys one is counted
-  static constexpr unsigned sample_shift =
-      24;  // by bits of the hash that no bucket of a map in memory is chosen by
+  static constexpr unsigned most_segments = 40;  // 2^39 buckets
 
   static constexpr std::uint64_t reversed(std::uint64_t w) noexcept {
     w = (w >> 1 & 0x5555'5555'5555'5555) | (w & 0x5555'5555'5555'5555) << 1;
@@ -140,13 +144,12 @@ class split_ordered_map : public counted_at_rest<split_ordered_map<K, V, R, Hash
   }
 
   static placed_key place(const K& key) { return {Hash{}(key) | 1, key}; }
-  static bool sampled(std::uint64_t rank) noexcept { return (rank >> sample_shift) % sample_of == 0; }
 
   template <class F>
   bool erase(guard& g, const K& key, F&& taken) {
     const placed_key placed = place(key);
     if (!list::erase(g, bucket(g, placed.rank), placed, taken)) return false;
-    if (sampled(placed.rank)) sample_.fetch_sub(1, order::relaxed);
+    if (Sample::has(placed.rank)) sample_.fetch_sub(1, order::relaxed);
     return true;
   }
 

@@ -26,14 +26,20 @@ struct number {
   friend bool operator<(const number& a, const number& b) { return a.n.get() < b.n.get(); }
 };
 
-// Every key is counted, and the bucket is its five bits read backwards, or of the first 16 buckets the upper four.
+// The bucket is a key's five bits read backwards, or of the first 16 buckets the upper four.
 struct upper_bits {
   std::uint64_t operator()(const number& k) const { return std::uint64_t(k.n.get()) << 59; }
 };
 
+// Every key is counted.
+struct all {
+  static constexpr std::uint64_t of = 16;
+  static bool has(std::uint64_t) noexcept { return true; }
+};
+
 struct world {
   keeping::domain domain;
-  std::optional<polder::ds::split_ordered_map<number, none, keeping, upper_bits>> map{domain};
+  std::optional<polder::ds::split_ordered_map<number, none, keeping, upper_bits, all>> map{domain};
 
   void put(int k) { POLDER_MODEL_CHECK(map->insert(number(k))); }
   void has(int k) const { POLDER_MODEL_CHECK(map->contains(number(k))); }

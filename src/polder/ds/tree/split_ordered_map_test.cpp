@@ -1,6 +1,8 @@
 // split_ordered_map under what is asked of every map, and its table, which grows.
 #include <polder/ds/tree/split_ordered_map.hpp>
 
+#include <cstdint>
+
 #include <polder/ds/tree/map_suite_test.hpp>
 
 namespace polder::ds::map_suite {
@@ -34,6 +36,20 @@ TEST(split_ordered_map, grows_with_its_keys_and_keeps_them) {
   }
   EXPECT_EQ(m.buckets(), grown);
   m.validate();
+}
+
+// Keys in whose hashes most bits are alike: each set alone, since one that is counted whole hides one that is not counted.
+TEST(split_ordered_map, grows_with_its_keys_whatever_bits_they_differ_in) {
+  constexpr long keys = 3000;
+  for (const unsigned shift : {0u, 8u, 16u, 24u, 28u, 32u, 40u, 48u}) {
+    for (const long low : {0l, 1l, 5l}) {
+      drained<eager::leaky> domain;
+      split_ordered_map<long, long, eager::leaky> m(domain);
+      for (long i = 1; i <= keys; ++i) ASSERT_TRUE(m.insert(long(std::uint64_t(i) << shift) + low, i));
+      EXPECT_GE(m.buckets(), keys / 4) << "i << " << shift << " + " << low;
+      EXPECT_LE(m.buckets(), keys * 4) << "i << " << shift << " + " << low;
+    }
+  }
 }
 
 }  // namespace
