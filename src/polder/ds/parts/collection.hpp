@@ -4,7 +4,7 @@
 //   template <class T, class R> class foo : public collection<foo<T, R>, T, in_node<T>>
 //
 // foo has  bool insert(kept& e)              false: it is full, and e is as it was. Throws std::bad_alloc, changing nothing
-//          std::optional<kept> remove()      nothing: it is empty
+//          std::optional<kept> remove()      nothing: it is empty, or it would wait and one has come back (has_returned())
 // and public names of its own by `using queue_names<foo, T>` or stack_names, which are put and get in other words.
 //
 //   progress   insert's and remove's. Of a T whose move throws: an element that could not be handed over goes to a list that
@@ -47,6 +47,12 @@ class returned {
     if (b != nullptr) first_.store(std::exchange(b->next, nullptr), order::relaxed);
     return b;
   }
+  // For who waits meanwhile. Under the lock: who hears of one sees the count that came with it.
+  bool some() noexcept {
+    if (first_.load(order::relaxed) == nullptr) return false;
+    const holding l(lock_);
+    return first_.load(order::relaxed) != nullptr;
+  }
   // How many came, ever. Who finds none, and then as many as before, knows that there was none in between.
   std::uint64_t gifts() const noexcept { return gifts_.load(order::acquire); }  // sync: returned
 
@@ -84,6 +90,12 @@ class collection {
 
   collection() = default;
   ~collection() = default;
+
+  // An element came back that could not be handed over: a remove() that waits ends, for get looks there.
+  bool has_returned() noexcept {
+    if constexpr (throws) return returned_.some();
+    else return false;
+  }
 
   // put and get of a structure whose insert and remove are told where.
   template <class... Where>

@@ -10,7 +10,8 @@
 //              retired. A ticket is drawn, by CAS, when its stamp has been, inside the guard in which it is answered:
 //              opening one may throw, and a ticket that is lost takes its element along. Who waits for a stamp holds no
 //              guard, so reclamation goes on, and gives the processor away instead of spinning; who waits for the link
-//              does, as does the enqueue that is about to write it
+//              does, as does the enqueue that is about to write it. Of a T whose move throws, an element that could not be
+//              handed over goes to the next dequeue, or to one that waits for a stamp
 //
 //     dequeue: until the next stamp is drawn ──▶ ticket drawn ──▶ until it is linked ──▶ taken
 //                 [looks at two words]             [a guard]        [looks through the lists]
@@ -83,7 +84,7 @@ class cts_queue : public collection<cts_queue<T, R, Memory>, T, in_node<T>>,
 
   std::optional<kept> remove() {
     for (;;) {
-      wait_for_a_stamp();
+      if (!wait_for_a_stamp()) return std::nullopt;
       guard g(domain_);
       const std::uint64_t ticket = draw();
       if (ticket == none) continue;
@@ -94,10 +95,13 @@ class cts_queue : public collection<cts_queue<T, R, Memory>, T, in_node<T>>,
     }
   }
 
-  void wait_for_a_stamp() const noexcept {
+  // False: an element came back from a dequeue that could not hand it over, and has no stamp any more.
+  bool wait_for_a_stamp() noexcept {
     for (unsigned looks = 0; stamps_.load(order::relaxed) <= tickets_.load(order::relaxed); ++looks) {
+      if (this->has_returned()) return false;
       if (looks >= patience) std::this_thread::yield();
     }
+    return true;
   }
 
   // The next ticket; none: others have drawn all whose stamps are drawn.

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <numeric>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -42,6 +45,41 @@ TEST(cts_queue, what_does_not_overlap_is_in_order) {
     std::thread([&] { q.enqueue(4); }).join();
   }).join();
   for (long n = 1; n != 5; ++n) EXPECT_EQ(q.dequeue(), n);
+}
+
+// An element whose move, by one thread, throws when it is told to.
+struct withheld {
+  static inline thread_local bool (*told)() = nullptr;
+  long n;
+  explicit withheld(long i) : n(i) {}
+  withheld(withheld&& other) : n(other.n) {
+    if (told != nullptr && told()) throw std::runtime_error("a move");
+  }
+};
+
+// One dequeue has the only element in hand and cannot hand it over; the other has begun to wait for the next one.
+TEST(cts_queue, who_waits_gets_what_another_could_not_hand_over) {
+  static std::atomic<bool> in_hand, waits;
+  in_hand = waits = false;
+  eager::region::domain d;
+  cts_queue<withheld, eager::region> q(d);
+  q.enqueue(withheld(7));
+  std::thread cannot([&] {
+    withheld::told = [] {
+      in_hand = true;
+      while (!waits) std::this_thread::yield();
+      return true;
+    };
+    EXPECT_THROW(q.dequeue(), std::runtime_error);
+  });
+  while (!in_hand) std::this_thread::yield();
+  std::thread later([] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // so that it is waited for, most likely
+    waits = true;
+  });
+  EXPECT_EQ(q.dequeue()->n, 7);
+  cannot.join();
+  later.join();
 }
 
 }  // namespace
