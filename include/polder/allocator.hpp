@@ -8,16 +8,22 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <type_traits>
 
 namespace polder {
 
+#ifdef __cpp_lib_allocate_at_least  // what std::allocator_traits wants to be given
+template <class T>
+using allocation_result = std::allocation_result<T*>;
+#else
 template <class T>
 struct allocation_result {  // std::allocation_result of C++23
   T* ptr;
   std::size_t count;
 };
+#endif
 
 template <class T>
 class allocator {
