@@ -77,9 +77,10 @@ class value_cell {
   }
   // As the owner of the lock.
   void set(token t) noexcept { box_.store(t, order::release); }  // sync: avl-value
+  // Without locks: it may free others, and their destructors may come back to the tree.
   template <class Guard>
-  void drop(Guard& g) {
-    g.retire(box_.load(order::relaxed));
+  static void retire(Guard& g, token t) {
+    g.retire(t);
   }
   token seen() const noexcept { return box_.load(order::acquire); }  // sync: avl-value
   static const V& read(const token& t) noexcept { return t->value; }
@@ -103,7 +104,7 @@ class value_cell<V, R> {
   static void discard(Guard&, const token&) noexcept {}
   void set(const token& v) noexcept { value_.store(v, order::release); }  // sync: avl-value
   template <class Guard>
-  void drop(Guard&) noexcept {}
+  static void retire(Guard&, const token&) noexcept {}
   token seen() const noexcept { return value_.load(order::acquire); }  // sync: avl-value
   static const V& read(const token& t) noexcept { return t; }
 
@@ -124,7 +125,7 @@ class value_cell<V, R> {
   static void discard(Guard&, token) noexcept {}
   void set(token) noexcept {}
   template <class Guard>
-  void drop(Guard&) noexcept {}
+  static void retire(Guard&, token) noexcept {}
   token seen() const noexcept { return {}; }
   static V read(token) noexcept { return {}; }
 };
@@ -411,26 +412,32 @@ class occ_avl : public counted_at_rest<occ_avl<K, V, R>> {
       if (o != outcome::again) return o == outcome::yes;
     }
   }
-  // With the lock.
+  // With the lock; what it returns is to be retired without.
   template <class F>
-  void erase_value(guard& g, node& n, F&& taken) {
-    taken(cell::read(n.value.seen()));
+  typename cell::token erase_value(node& n, F&& taken) {
+    const typename cell::token value = n.value.seen();
+    taken(cell::read(value));
     n.stamp.store(n.stamp.load(order::relaxed) + 1, order::release);  // sync: avl-stamp
-    n.value.drop(g);
+    return value;
   }
   // Leaves a signpost.
   template <class F>
   outcome blank(guard& g, node& n, F&& taken) {
-    const holding l(n.lock);
-    if (is_unlinked(n)) return outcome::again;
-    if (!has_value(n)) return outcome::no;
-    if (left(n) == nullptr || right(n) == nullptr) return outcome::again;
-    erase_value(g, n, taken);
+    typename cell::token value{};
+    {
+      const holding l(n.lock);
+      if (is_unlinked(n)) return outcome::again;
+      if (!has_value(n)) return outcome::no;
+      if (left(n) == nullptr || right(n) == nullptr) return outcome::again;
+      value = erase_value(n, taken);
+    }
+    cell::retire(g, value);
     return outcome::yes;
   }
   template <class F>
   outcome cut(guard& g, node& n, F&& taken) {
     spot* const parent = n.parent.load(order::acquire);  // sync: avl-link
+    typename cell::token value{};
     worklist todo;
     {
       const holding l(parent->lock);
@@ -439,10 +446,11 @@ class occ_avl : public counted_at_rest<occ_avl<K, V, R>> {
       if (is_unlinked(n)) return outcome::again;
       if (!has_value(n)) return outcome::no;
       if (left(n) != nullptr && right(n) != nullptr) return outcome::again;
-      erase_value(g, n, taken);
+      value = erase_value(n, taken);
       unlink(*parent, n);
       if (fix_height(*parent, todo) == need::step) todo.push(*parent);
     }
+    cell::retire(g, value);
     g.retire(&n);
     mend(g, todo);
     return outcome::yes;
