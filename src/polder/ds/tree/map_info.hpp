@@ -1,5 +1,9 @@
 #pragma once
 // map_info — what the catalogue says of an ordered or hashed map, and what all maps have in common.
+//
+// Keys and values are copied, and a copy may throw: then nothing has happened. Keys are compared by <, and hashed by some,
+// and neither may throw: an update compares when it has a node in hand, and again when the key is there, or gone, already.
+// No map asks the type whether it throws: < of std::pair, as of most keys of users, does not say noexcept.
 #include <concepts>
 #include <cstddef>
 #include <string_view>
