@@ -15,7 +15,9 @@
 //
 // Sleeping is os/futex.hpp's, not std::atomic's wait: that has no time to end at.
 //
-// What a put that returned true has put is got before anybody hears it is over.
+// What a put that returned true has put is got before anybody hears it is over. Of a T whose move throws, what a get has in hand
+// counts as got: if it cannot hand it over the element is inside again, but meanwhile others may have heard that it is
+// empty, or over. So whoever catches what a get threw gets once more.
 #include <sched.h>
 
 #include <chrono>
@@ -91,7 +93,7 @@ class blocking {
     return e;
   }
 
-  // Waits while it is empty. Nothing: it is closed, and all has been got.
+  // Waits while it is empty. Nothing: it is closed, and all has been got, or is in the hands of who gets it.
   std::optional<value_type> wait_get() { return get_by(forever); }
 
   // The same, until a time at the latest. Nothing: that time has come, or it is closed and all has been got.
