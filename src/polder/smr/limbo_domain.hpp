@@ -89,7 +89,8 @@ class limbo_domain : thread_watcher {
     // What the thread alone touches, or who claimed the seat.
     alignas(false_sharing_range) typename Core::turn turn;
     // How many guards are open; or `owing`: none, and the next one to open owes a call to who is told of the bound. That is
-    // the number that one more makes 0, so opening looks for it only where it would find another guard open.
+    // the number that one more makes 0, so opening looks for it only where it would find another guard open, or in the seat
+    // that it moves to.
     static constexpr unsigned owing = ~0u;
     unsigned depth = 0;
     bool is_inside() const noexcept { return depth != 0 && depth != owing; }

@@ -124,19 +124,21 @@ typename limbo_domain<Core>::member& limbo_domain<Core>::join() {
   return m;
 }
 
-// The seat was claimed while its thread was outside.
+// The seat was claimed while its thread was outside: it opens its guard in another one, unless the claim is over first. Who
+// had that one before may have owed a call.
 template <class Core>
 typename limbo_domain<Core>::member& limbo_domain<Core>::elsewhere(member& was) {
   member* m = &was;
-  for (;;) {
+  do {
     core_.leave(*m);
     if (m->gate.walk_away()) {
       members_.forget(thread_slot::mine());
       m = &join();
     }
     core_.enter(*m);
-    if (m->gate.still_mine()) return *m;
-  }
+  } while (!m->gate.still_mine());
+  if (std::exchange(m->depth, 1) == member::owing) or_close(*m, [&] { tell_of_the_bound(*m); });
+  return *m;
 }
 
 template <class Core>

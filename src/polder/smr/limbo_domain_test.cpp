@@ -228,6 +228,51 @@ TYPED_TEST(domains, call_with_the_next_guard_who_was_not_called_by_retire) {
   d.drain();
 }
 
+// A thread that finds its seat claimed moves to another one of its number, in which the thread before it owed the call.
+TYPED_TEST(domains, call_from_another_seat_who_was_not_called_there) {
+  if (TypeParam::info.protects == protection::region) GTEST_SKIP() << "it comes to its bound with guards alone";
+  using guard = typename TestFixture::guard;
+  static int told;
+  told = 0;
+  typename TestFixture::domain::options chosen{.drain = {.how = drain_policy::way::amortized, .an_operation = 0}};
+  chosen.bound = {.bytes = 1024, .passed = [](void*, const garbage&) { throw ++told; }};
+  typename TestFixture::domain d(chosen);
+  const auto mine = [&] { return d.members().find(thread_slot::mine()); };
+  const auto move = [&] {
+    auto* const seat = mine();
+    ASSERT_TRUE(seat->gate.try_claim());
+    { guard g(d); }
+    seat->gate.end();
+    ASSERT_NE(mine(), seat);
+  };
+  const typename TestFixture::domain::member* older = nullptr;
+  std::thread([&] {
+    { guard g(d); }
+    older = mine();
+    move();
+    move();  // so that the newer one is free, which is found first
+    ASSERT_EQ(mine(), older);
+    guard g(d);
+    for (int n = 0; n != 4000; ++n) g.retire(g.template make<typename TestFixture::filling>());
+  }).join();
+  ASSERT_EQ(told, 0);
+  std::thread([&] {
+    { guard g(d); }
+    auto* const newer = mine();
+    ASSERT_NE(newer, older);
+    ASSERT_TRUE(newer->gate.try_claim());
+    EXPECT_EQ(told, 0);
+    EXPECT_THROW(guard g(d), int);
+    newer->gate.end();
+    EXPECT_EQ(mine(), older);
+    EXPECT_FALSE(older->is_inside());
+    { guard g(d); }
+    EXPECT_EQ(told, 1);
+  }).join();
+  d.drain();
+  EXPECT_EQ(d.statistics().unreclaimed(), 0u);
+}
+
 // It may do so while another drains: that stops, and leaves no seat claimed behind. Whatever the thread has counted towards
 // its next look.
 TYPED_TEST(domains, leave_every_seat_to_its_thread_when_a_drain_throws) {
