@@ -7,8 +7,8 @@
 // It is the kernel's thread and not the C library's: pthread_create allocates and takes locks that whoever calls malloc may
 // hold. So nobody joins it, the process ends without it, and setuid() does not reach it: its body asks shares_rights()
 // whenever it has slept, and ends if it does not. It runs with all signals blocked, on a stack and thread-local storage
-// that were mapped for it: its errno is its own, and every other thread-local variable of the library reads as zero there.
-// What it runs may make system calls and touch what threads share, no more.
+// that were mapped for it: its errno is its own, and every other thread-local variable of the library reads as zero there when it
+// begins, whatever the one before it left. What it runs may make system calls and touch what threads share, no more.
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -54,13 +54,17 @@ class background_thread {
   static constexpr bool is_possible = true;
 #endif
   bool map_once() noexcept;
+  void clear_storage() noexcept;
+  void point_at_itself() noexcept;
   static int run(void* self) noexcept;
 
   background_id id_;
   atomic<int> refusal_{is_possible ? 0 : ENOTSUP};  // written by who starts it, and by who tries again
   // The starter's, from id_.begin() until the kernel writes the number; the thread reads them before it runs its body.
   std::byte* memory_ = nullptr;
-  std::size_t storage_at_ = 0;  // where in it the thread pointer points
+  std::size_t storage_at_ = 0;     // where in it the thread pointer points
+  std::size_t storage_begin_ = 0;  // the stack lies below
+  std::size_t bytes_ = 0;
   void (*body_)(void*) = nullptr;
   void* argument_ = nullptr;
 };

@@ -89,6 +89,31 @@ TEST(background_thread, is_one_at_a_time_and_comes_again) {
   EXPECT_EQ(1, first.runs);
 }
 
+// What the one before has left in its variables is not the next one's: a buffer of the timeline may be another thread's by then.
+TEST(background_thread, that_comes_again_has_variables_of_its_own) {
+  struct counts {
+    std::atomic<int> runs{0};
+    int before = 0, error = 0;
+    static void body(void* self) {
+      static thread_local int lives;
+      auto& c = *static_cast<counts*>(self);
+      c.before = lives++;
+      c.error = errno;
+      ::close(-1);
+      ++c.runs;
+    }
+  };
+  background_thread t;
+  counts c;
+  for (int i = 1; i != 4; ++i) {
+    if (!t.start(counts::body, &c)) GTEST_SKIP() << "there is none under a sanitizer";
+    while (t.runs()) sleep_for(1);
+    EXPECT_EQ(i, c.runs);
+    EXPECT_EQ(0, c.before);
+    EXPECT_EQ(0, c.error);
+  }
+}
+
 // Whether one can be started under a limit below what is mapped, when the limit has gone, and when somebody has tried again.
 TEST(background_thread, for_which_there_was_no_room_may_be_tried_again) {
   if (const char* why = lacks_limits()) GTEST_SKIP() << why;

@@ -58,7 +58,7 @@ std::uintptr_t thread_pointer() noexcept {
 // A page that nothing may touch, the stack, and as much thread-local storage as reaches from the thread pointer to the
 // variables that are used: their places are the same for all threads.
 bool background_thread::map_once() noexcept {
-  if (memory_ != nullptr) return true;
+  if (memory_ != nullptr) return clear_storage(), true;
   const std::uintptr_t pointer = thread_pointer();
   std::uintptr_t low = pointer - thread_bytes, high = pointer + thread_bytes;
   for (const void* variable : {static_cast<const void*>(&errno), timeline::own_variables()}) {
@@ -74,14 +74,32 @@ bool background_thread::map_once() noexcept {
   // The thread pointer is as far into a page as here, so that whatever is aligned here is there.
   storage_at_ = below + (pointer - low);
   storage_at_ += (pointer - (address(p) + storage_at_)) & (page - 1);
-#if defined(__x86_64__)
-  auto* const self = reinterpret_cast<void**>(p + storage_at_);
-  self[0] = self[2] = self;  // where the processor's ABI looks for the thread pointer's value
-#endif
+  storage_begin_ = below;
+  bytes_ = bytes;
   // Last: another thread may fork at any moment, and the child takes what is there for whole.
   signal_fence();
   memory_ = p;
+  point_at_itself();
   return true;
+}
+
+// The variables of the one before, which is gone: the kernel says so when it has left its memory for good. Of those that a recording
+// has, another thread may own what they point to.
+void background_thread::clear_storage() noexcept {
+  std::byte* const from = memory_ + storage_begin_;
+  const std::size_t bytes = bytes_ - storage_begin_;
+  std::byte& mark = memory_[storage_at_];  // emulators say yes and do nothing
+  mark = std::byte{1};
+  if (discard_now(from, bytes) != discarded::zeroed || mark != std::byte{}) __builtin_memset(from, 0, bytes);
+  point_at_itself();
+}
+
+// Where the processor's ABI looks for the thread pointer's value.
+void background_thread::point_at_itself() noexcept {
+#if defined(__x86_64__)
+  auto* const self = reinterpret_cast<void**>(memory_ + storage_at_);
+  self[0] = self[2] = self;
+#endif
 }
 
 bool background_thread::start(void (*body)(void*), void* argument) noexcept {
