@@ -1,4 +1,5 @@
-// Requirement 19: `peak` is the most memory that there was at once, small blocks and all, though nobody asked at that moment.
+// Requirement 19: `peak` is the most memory that there was at once, small blocks and all, though nobody asked at that moment. What
+// came after the rest had gone is not added to it, and it never falls.
 #include <malloc.h>
 #include <unistd.h>
 
@@ -34,4 +35,25 @@ int main() {
   probe::expect(peak >= grown - grown / 16, "req 19: peak %ld KiB, the program has grown by %ld", peak, grown);
   probe::expect(peak <= grown + grown / 2 + 4096, "req 19: peak %ld KiB, the program has grown by %ld", peak,
                 grown);
+
+  // As much again, in one block, where the rest is gone.
+  const auto bytes = std::size_t(grown) << 10;
+  void* const huge = probe::opaque(std::malloc(bytes));
+  probe::expect(huge != nullptr, "req 19: no memory");
+  const long with_huge = long(the_heap::statistics().peak >> 10), there = resident + grown;
+  probe::say("peak %ld KiB with a block of %ld KiB", with_huge, grown);
+  probe::expect(with_huge <= (there > peak ? there : peak) + 4096, "req 19: peak %ld KiB, %ld before and %ld then",
+                with_huge, peak, there);
+
+  // What is kept beside others, once it is freed, is in it, and goes.
+  void* const other = probe::opaque(std::malloc(3 * bytes));
+  std::free(huge);
+  void* const longer = probe::opaque(std::malloc(2 * bytes));
+  probe::expect(other != nullptr && longer != nullptr, "req 19: no memory");
+  const long most = long(the_heap::statistics().peak >> 10);
+  probe::expect(most >= 5 * grown, "req 19: peak %ld KiB with blocks of %ld KiB", most, 5 * grown);
+  ::malloc_trim(0);
+  const long after = long(the_heap::statistics().peak >> 10);
+  probe::say("peak %ld KiB with blocks of %ld KiB, and %ld KiB after a trim", most, 5 * grown, after);
+  probe::expect(after >= most, "req 19: peak %ld KiB, and %ld KiB after a trim", most, after);
 }

@@ -162,7 +162,7 @@ bool arena::open_main(unsigned n, site s, bool huge) noexcept {
     std::byte* const from = base_ + std::size_t{open} * chunk_size;
     const std::size_t end = std::size_t{last} * chunk_size < bytes_ ? std::size_t{last} * chunk_size : bytes_;
     if (limit != SIZE_MAX && end > limit) continue;
-    if (!budget_.take(step * tables_of_chunk)) continue;
+    if (!budget_.set_aside(step * tables_of_chunk)) continue;
     if (!reach_tables(last) || !commit_range(from, base_ + end, page_)) {
       budget_.give(step * tables_of_chunk);
       continue;
@@ -188,8 +188,8 @@ bool arena::open_main(unsigned n, site s, bool huge) noexcept {
     if (open == 0) static_cast<void>(chunk(0).taken.try_take_at(0, 1));
     const unsigned short_by = unsigned((std::size_t{last} * chunk_size - end) >> grain_shift);
     if (short_by != 0) static_cast<void>(chunk(last - 1).taken.try_take_at(grains_per_chunk - short_by, short_by));
-    if (!main_open_.cas(open, last, order::acq_rel, order::acquire))  // sync: chunk-open
-      budget_.give(step * tables_of_chunk);                           // another's
+    if (main_open_.cas(open, last, order::acq_rel, order::acquire)) budget_.had();  // sync: chunk-open
+    else budget_.give(step * tables_of_chunk);                                      // another's
     return true;
   }
 }
@@ -205,12 +205,13 @@ chunk_number arena::number_for_extra() noexcept {
   const auto links = [this](std::uint32_t i) -> atomic<std::uint32_t>& { return chunk(i - 1).next; };
   if (const std::uint32_t i = closed_.pop(links)) return i - 1;
   const chunk_number room = reservation_.chunks - main_chunks_;
-  if (!budget_.take(tables_of_chunk)) return 0;
+  if (!budget_.set_aside(tables_of_chunk)) return 0;
   chunk_number number = extra_open_.load(order::acquire);  // sync: chunk-open
   do {
     const chunk_number c = main_chunks_ + number;
     if (number >= room || !commit_tables(c, c + 1)) return budget_.give(tables_of_chunk), 0;
   } while (!extra_open_.cas(number, number + 1, order::acq_rel, order::acquire));  // sync: chunk-open
+  budget_.had();
   // Nobody looks at its grains before it is ready; from now on they are taken until it is opened.
   static_cast<void>(chunk(main_chunks_ + number).taken.try_take_at(0, grains_per_chunk));
   return main_chunks_ + number;

@@ -2,12 +2,14 @@
 // budget — how much memory a heap holds, and how much it may: never more than a hard cap, and nothing spare above a target.
 //
 //   paper      none
-//   progress   wait-free; take() under a cap lock-free: it tries again only when somebody else took or gave
+//   progress   wait-free; take() and had() lock-free: under a cap they try again only when somebody else took or gave, and else when
+//              somebody else has raised the peak
 //   in malloc  yes; in a signal handler: yes
-//   invariant  used() is what was taken and not given back, and no take() brings it above the cap in force at that moment
+//   invariant  used() is what was taken and not given back, and no take() brings it above the cap in force at that moment;
+//              peak() >= used() when nobody is in between
 //
 // What counts is memory from when it is had of the system until it is back there: grains in use and dirty ones, huge blocks
-// live and cached, the tables. Who takes a dirty grain takes nothing of the system, and does not come by here.
+// live and cached, guarded blocks, the tables. Who takes a dirty grain takes nothing of the system, and does not come by here.
 #include <cstddef>
 #include <cstdint>
 
@@ -21,10 +23,16 @@ class budget {
  public:
   static constexpr std::size_t none = SIZE_MAX;
 
-  explicit budget(std::size_t begins_with = 0) noexcept : used_(begins_with) {}
+  explicit budget(std::size_t begins_with = 0) noexcept : used_(begins_with), peak_(begins_with) {}
 
   // So many bytes more. False: that is above the cap, and nothing was taken.
   [[nodiscard]] bool take(std::size_t bytes) noexcept {
+    if (!set_aside(bytes)) return false;
+    had();
+    return true;
+  }
+  // The same where the system has yet to be asked: who has it then says had(), who has not gives it back.
+  [[nodiscard]] bool set_aside(std::size_t bytes) noexcept {
     const std::size_t most = limit_.load(order::relaxed);
     std::size_t before;
     if (most == none) [[likely]] {
@@ -39,11 +47,21 @@ class budget {
     if (before <= aim && before + bytes > aim) tell(before + bytes);
     return true;
   }
-  // The same, cap or not: bytes that were given and count again, for they are part of what cannot be.
-  void take_again(std::size_t bytes) noexcept { used_.fetch_add(bytes, order::relaxed); }
+  void had() noexcept {
+    const std::size_t now = used();
+    std::size_t seen = peak_.load(order::relaxed);
+    while (now > seen && !peak_.cas(seen, now, order::relaxed, order::relaxed)) {
+    }
+  }
+  // As take, cap or not: bytes that were given and count again, for they are part of what cannot be.
+  void take_again(std::size_t bytes) noexcept {
+    used_.fetch_add(bytes, order::relaxed);
+    had();
+  }
   void give(std::size_t bytes) noexcept { used_.fetch_sub(bytes, order::relaxed); }
 
   std::size_t used() const noexcept { return used_.load(order::relaxed); }
+  std::size_t peak() const noexcept { return peak_.load(order::relaxed); }
   std::size_t limit() const noexcept { return limit_.load(order::relaxed); }
   std::size_t target() const noexcept { return target_.load(order::relaxed); }
   bool is_limited() const noexcept { return limit() != none; }
@@ -86,6 +104,10 @@ class budget {
   //   order       relaxed: a figure; its own modification order is what keeps takers below the cap
   //   ABA         a sum, not a place
   alignas(false_sharing_range) atomic<std::size_t> used_;
+  // peak_ — the highest that used_ was seen by who had had memory. While another asks the system in vain that may be in it.
+  //   written by  who has had memory, by CAS
+  //   order       relaxed: a figure; it only grows
+  atomic<std::size_t> peak_;
   // Set by the user, read by takers and givers, relaxed: a change is for those who come after it.
   alignas(false_sharing_range) atomic<std::size_t> limit_{none};
   atomic<std::size_t> target_{none};
@@ -107,7 +129,7 @@ class budgeted_length {
   // Room for a mapping of this length. False: above the cap.
   [[nodiscard]] bool reach(std::size_t length) noexcept {
     if (length <= held_) return true;
-    if (!of_.take(length - held_)) return false;
+    if (!of_.set_aside(length - held_)) return false;
     held_ = length;
     return true;
   }

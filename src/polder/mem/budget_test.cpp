@@ -92,6 +92,28 @@ TEST(budget, tells_of_each_crossing_upwards_once) {
   EXPECT_EQ(2, crossings);
 }
 
+TEST(budget, remembers_the_most_that_was_had) {
+  budget b(10);
+  EXPECT_EQ(10u, b.peak());
+  EXPECT_TRUE(b.take(90));
+  b.give(50);
+  EXPECT_EQ(100u, b.peak());
+  EXPECT_TRUE(b.take(30));
+  EXPECT_EQ(100u, b.peak());
+  EXPECT_TRUE(b.set_aside(1000));  // and the system refuses
+  EXPECT_EQ(100u, b.peak());
+  b.give(1000);
+  EXPECT_TRUE(b.set_aside(100));
+  b.had();
+  EXPECT_EQ(180u, b.peak());
+  b.give(100);
+  b.take_again(101);
+  EXPECT_EQ(181u, b.peak());
+  b.set_limit(200);
+  EXPECT_FALSE(b.take(20));
+  EXPECT_EQ(181u, b.peak());
+}
+
 TEST(budget, asks_whoever_watches) {
   budget b;
   EXPECT_FALSE(b.ask(1));

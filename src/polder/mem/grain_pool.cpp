@@ -100,11 +100,7 @@ unsigned grain_pool::take_in(chunk_number c, unsigned n, want w) noexcept {
 
 void grain_pool::count_change(std::int64_t taken, std::int64_t dirty) noexcept {
   const std::uint64_t change = std::uint64_t(taken) * (std::uint64_t{1} << 32) + std::uint64_t(dirty);
-  const std::uint64_t now = count_.fetch_add(change, order::relaxed) + change;
-  const std::uint32_t held = std::uint32_t(now >> 32) + std::uint32_t(now);
-  std::uint32_t peak = peak_.load(order::relaxed);
-  while (held > peak && !peak_.cas(peak, held, order::relaxed, order::relaxed)) {
-  }
+  count_.fetch_add(change, order::relaxed);
 }
 
 bool grain_pool::too_much_spare() const noexcept {
@@ -538,7 +534,7 @@ void grain_pool::release_extra_chunks(which w) noexcept {
 
 grain_pool::counts grain_pool::count() const noexcept {
   const std::uint64_t n = count_.load(order::relaxed);
-  return {.taken = std::size_t(n >> 32), .dirty = std::uint32_t(n), .peak = peak_.load(order::relaxed)};
+  return {.taken = std::size_t(n >> 32), .dirty = std::uint32_t(n)};
 }
 
 }  // namespace polder::mem

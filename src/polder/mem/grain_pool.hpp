@@ -109,7 +109,6 @@ class grain_pool {
 
   struct counts {
     std::size_t taken = 0, dirty = 0;  // grains; dirty ones are free
-    std::size_t peak = 0;              // of their sum
   };
   counts count() const noexcept;  // a snapshot that may be torn
 
@@ -170,7 +169,6 @@ class grain_pool {
   // count_ — grains taken (upper half) and dirty free ones (lower half).
   //   written by  takers, givers and purgers, relaxed: a figure to steer by
   alignas(false_sharing_range) atomic<std::uint64_t> count_;
-  atomic<std::uint32_t> peak_;       // grains taken or dirty at once; the same
   atomic<chunk_number> spare_from_;  // where the purge of spare memory goes on
   atomic<std::uint32_t> stuck_at_;   // so many grains were dirty when the last one got nothing back; 0: it did
 };

@@ -168,16 +168,14 @@ huge_blocks::block_info huge_blocks::take(std::size_t n, std::size_t alignment, 
 }
 
 void huge_blocks::count_live(std::size_t change) noexcept {
-  const std::size_t now = live_.fetch_add(change, order::relaxed) + change;
-  std::size_t peak = peak_.load(order::relaxed);
-  while (now > peak && now <= PTRDIFF_MAX && !peak_.cas(peak, now, order::relaxed, order::relaxed)) {
-  }
+  live_.fetch_add(change, order::relaxed);
+  budget_.had();
 }
 
 // So many bytes of the budget, for which the cached mappings go where they are in the way.
 bool huge_blocks::make_room(std::size_t bytes) noexcept {
   if (budget_.is_short(bytes)) purge_cache(true);
-  return budget_.take(bytes);
+  return budget_.set_aside(bytes);
 }
 
 void huge_blocks::unmap(std::uint32_t number) noexcept {

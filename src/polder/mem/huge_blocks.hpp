@@ -107,7 +107,6 @@ class huge_blocks {
 #endif
 
   std::size_t live_bytes() const noexcept { return live_.load(order::relaxed); }
-  std::size_t peak_bytes() const noexcept { return peak_.load(order::relaxed); }  // live ones
   std::size_t cached_bytes() const noexcept { return cached_.load(order::relaxed); }
 
  private:
@@ -186,7 +185,6 @@ class huge_blocks {
   atomic<std::uint64_t> last_step_;
   void count_live(std::size_t change) noexcept;
   atomic<std::size_t> live_;
-  atomic<std::size_t> peak_;
   atomic<std::size_t> cached_;
 };
 

@@ -275,6 +275,7 @@ class core {
 
   // ---- hardened (options_.hardened): every operation comes through here, none is served by the fast paths
   void* allocate_hardened(lab& l, std::size_t n) noexcept;
+  void* allocate_guarded(lab& l, std::size_t n) noexcept;
   void* allocate_zeroed_hardened(lab& l, std::size_t n) noexcept;
   void* allocate_untouched(lab& l, unsigned c) noexcept;
   void* refill_at_random(lab& l, unsigned c) noexcept;

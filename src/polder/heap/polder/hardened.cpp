@@ -13,10 +13,19 @@ static_assert(sizeof(quarantine) <= mem::grain_size);
 void* core::allocate_hardened(lab& l, std::size_t n) noexcept {
   if (--l.until_guarded == 0) {
     l.until_guarded = guarded_after(l);
-    if (void* const p = guarded_.take(n, l.random)) return p;
+    if (void* const p = allocate_guarded(l, n)) return p;
   }
   if (n <= mem::size_class::stepped::largest) return allocate_untouched(l, mem::size_class::stepped::of(n));
   return allocate_large(l, n, min_alignment).p;
+}
+
+// Null: none is to be had.
+void* core::allocate_guarded(lab& l, std::size_t n) noexcept {
+  if (!budget_.set_aside(arena_.page())) return nullptr;
+  void* const p = guarded_.take(n, l.random);
+  if (p == nullptr) return budget_.give(arena_.page()), nullptr;
+  budget_.had();
+  return p;
 }
 
 // All but large blocks are zero anyway.

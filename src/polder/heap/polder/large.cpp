@@ -62,7 +62,7 @@ void core::free_large(mem::trail* trail, mem::grain g, const void* p) noexcept {
 
 void core::free_huge(const void* p) noexcept {
   forget(p);
-  if (guarded_.has(p)) return guarded_.give(p);
+  if (guarded_.has(p)) return guarded_.give(p), budget_.give(arena_.page());
   const std::uint32_t number = huge_.find(p);
   if (number == 0 || !huge_.give(number, p)) report_free(p);
   os::probe::large_free(p);

@@ -870,6 +870,54 @@ TEST(statistics_of_the_heap, the_peak_is_not_below_what_was_seen) {
   EXPECT_GE(h.now().peak, seen);
 }
 
+TEST(statistics_of_the_heap, the_peak_is_of_everything_at_once) {
+  served h;
+  std::vector<void*> small(40 * MiB / 256);
+  for (void*& p : small) p = h.allocate(256);
+  const std::size_t seen = h.now().resident;
+  for (void* p : small) h.free(p);
+  h.heap.trim(0);
+  h.free(h.allocate(40 * MiB));
+  EXPECT_GE(h.now().peak, seen);
+  EXPECT_LE(h.now().peak, seen + 2 * MiB);
+}
+
+TEST(statistics_of_the_heap, the_peak_never_falls) {
+  served h;
+  h.allocate(100 * MiB);
+  h.free(h.allocate(40 * MiB));          // which stays for a while,
+  void* const p = h.allocate(60 * MiB);  // and is no part of this
+  const std::size_t seen = h.now().peak;
+  EXPECT_GE(seen, 200 * MiB);
+  h.heap.trim(0);
+  EXPECT_EQ(seen, h.now().peak);
+  h.free(p);
+  h.heap.trim(0);
+  EXPECT_EQ(seen, h.now().peak);
+}
+
+TEST(statistics_of_the_heap, what_could_not_be_had_is_not_in_the_peak) {
+  served h;
+  h.free(h.allocate(100));
+  const std::size_t seen = h.now().peak;
+  if (h.allocate(std::size_t{1} << 45) != nullptr) GTEST_SKIP() << "the system promises whatever is asked for";
+  EXPECT_LE(h.now().peak, seen + 2 * MiB);
+}
+
+TEST(statistics_of_the_heap, guarded_blocks_are_in_the_peak) {
+  served h({.arena_size = GiB, .decay_ms = 1'000'000, .cgroup = false, .hardened = true, .guard_rate = 1});
+  std::vector<void*> held(200);
+  for (void*& p : held) p = h.allocate(100);
+  const std::size_t seen = h.now().peak, resident = h.now().resident, committed = h.now().committed;
+  EXPECT_GT(h.now().large, 50 * os::page_size());
+  EXPECT_EQ(resident, committed);
+  for (void* p : held) h.free(p);
+  h.heap.trim(0);
+  EXPECT_EQ(0u, h.now().large);
+  EXPECT_EQ(h.now().resident, h.now().committed);
+  EXPECT_LE(seen, h.now().peak);
+}
+
 // As with the C library's malloc: a program that reads a length somewhere hears that there is no such memory, and is not killed
 // for want of it later.
 TEST(exhaustion, what_the_machine_could_never_hold_is_refused) {

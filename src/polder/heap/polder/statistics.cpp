@@ -104,7 +104,7 @@ statistics core::read_statistics(class_statistics* of_classes) const noexcept {
   const std::size_t cached_mappings = huge_.cached_bytes();
   s.cached = grains.dirty * mem::grain_size + cached_mappings;
   s.resident = s.active + s.cached + s.metadata;
-  s.peak = grains.peak * mem::grain_size + huge_.peak_bytes() + arena_.table_bytes();
+  s.peak = budget_.peak();
   const std::size_t mappings = s.large - seen.runs + cached_mappings;
   s.mapped = arena_.committed_bytes() + mappings;
   s.reserved = arena_.whole().bytes + std::size_t{arena_.extra_open()} * mem::chunk_size + mappings;

@@ -36,6 +36,7 @@ core::census core::validate() const noexcept {
   });
   // Who stopped inside a LAB may have been at anything else, too.
   if (!all_whole) return {};
+  must(budget_.peak() >= budget_.used());
   huge_.validate();
   grains_.validate();
   const found in_words = validate_words();
