@@ -232,6 +232,7 @@ bool arena::open_extra(unsigned n, site s) noexcept {
     k.dirty.store(0, order::relaxed);
     k.site.store(s, order::relaxed);
     bind_to(s, base, bytes);
+    extra_bytes_.fetch_add(mapped, order::relaxed);
     k.base.store(base, order::release);  // sync: chunk-base
     for (unsigned i = 0; i < grains; ++i)
       if (!map_.store(address(base) + i * grain_size, c * grains_per_chunk + i)) return close_extra(c), false;
@@ -259,7 +260,9 @@ bool arena::close_extra(chunk_number c) noexcept {
   const unsigned grains = k.grains.load(order::relaxed);
   for (unsigned i = 0; i < grains; ++i)
     if (map_.find(address(base) + i * grain_size) != 0) map_.store(address(base) + i * grain_size, 0);
-  if (os::unmap(k.mapping.get(), (grains + 1) * grain_size)) {
+  const std::size_t mapped = (grains + 1) * grain_size;
+  if (os::unmap(k.mapping.get(), mapped)) {
+    extra_bytes_.fetch_sub(mapped, order::relaxed);
     k.base.store(nullptr, order::relaxed);
     closed_.push(c + 1, [this](std::uint32_t i) -> atomic<std::uint32_t>& { return chunk(i - 1).next; });
     return true;
@@ -280,8 +283,7 @@ std::size_t arena::committed_bytes() const noexcept {
   const chunk_number tables = tables_open_.load(order::relaxed);
   const std::size_t ahead = tables > main_open() ? (tables - main_open()) * tables_of_chunk : 0;
   const std::size_t summaries = address(words_) - address(summaries_);
-  return (main < bytes_ ? main : bytes_) + std::size_t{extra_open()} * chunk_size + table_bytes() + summaries +
-         ahead;
+  return (main < bytes_ ? main : bytes_) + extra_bytes() + table_bytes() + summaries + ahead;
 }
 
 }  // namespace polder::mem

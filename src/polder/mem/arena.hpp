@@ -160,6 +160,8 @@ class arena {
   // Bytes that may be read and written, tables included; bytes of the tables of open chunks among them.
   std::size_t committed_bytes() const noexcept;
   std::size_t table_bytes() const noexcept;
+  // Bytes mapped for extra chunks that are open.
+  std::size_t extra_bytes() const noexcept { return extra_bytes_.load(order::relaxed); }
 
  private:
   static constexpr std::size_t tables_of_chunk =
@@ -198,6 +200,10 @@ class arena {
   //                 chunk-open publishes holds of them, too
   //   ABA         monotonic
   atomic<chunk_number> tables_open_;
+  // extra_bytes_ — mapped for extra chunks, and not given back.
+  //   written by  who opens one, and who closes one
+  //   order       relaxed: a figure
+  atomic<std::size_t> extra_bytes_{};
   atomic<bool> no_huge_pages_{};
   index_stack closed_;  // numbers of extra chunks without grains, each + 1
   radix_map map_;

@@ -145,6 +145,23 @@ TEST(arena, extra_chunks_come_one_by_one_where_the_arena_is_used_up) {
   for (chunk_number n = 0; n != 3; ++n) os::unmap(a.it.address_of((1 + n) * grains_per_chunk), chunk_size);
 }
 
+TEST(arena, extra_chunks_count_while_they_are_there) {
+  fresh_arena a(4 * grain_size, 3);
+  ASSERT_TRUE(a.it.open_more(1));
+  const std::size_t before = a.it.committed_bytes() - a.it.table_bytes();
+  for (chunk_number n = 1; n <= 3; ++n) {
+    ASSERT_TRUE(a.it.open_more(grains_per_chunk));
+    EXPECT_EQ(before + n * (chunk_size + grain_size), a.it.committed_bytes() - a.it.table_bytes());
+  }
+  for (chunk_number n = 3; n-- != 0;) {
+    ASSERT_EQ(grains_per_chunk, a.it.try_take_extra(a.it.main_chunks() + n));
+    ASSERT_TRUE(a.it.close_extra(a.it.main_chunks() + n));
+    EXPECT_EQ(before + n * (chunk_size + grain_size), a.it.committed_bytes() - a.it.table_bytes());
+  }
+  ASSERT_TRUE(a.it.open_more(1));
+  EXPECT_EQ(before + chunk_size + grain_size, a.it.committed_bytes() - a.it.table_bytes());
+}
+
 TEST(arena, threads_that_open_at_once_leave_no_gap_and_no_double) {
   for (int round = 0; round != 10; ++round) {
     fresh_arena a(20 * chunk_size, 4);
@@ -217,7 +234,9 @@ TEST(arena, the_ladder_under_a_limit) {
                 if (a.find(address(a.base() + a.bytes() - 1)) != (a.bytes() >> grain_shift) - 1) return 5;
                 // Beyond the arena: chunk by chunk, smaller ones at the end, until the limit is reached.
                 unsigned extra = 0;
+                const std::size_t before = a.committed_bytes() - a.table_bytes();
                 while (a.open_more(1)) ++extra;
+                std::size_t there = 0;
                 if (bytes_mapped() + 3 * grain_size < limit) return 6;
                 for (chunk_number c = a.main_chunks(); c != a.main_chunks() + a.extra_open(); ++c) {
                   if (!a.ready(c)) continue;
@@ -226,8 +245,10 @@ TEST(arena, the_ladder_under_a_limit) {
                   const grain last = c * grains_per_chunk + floor_log2(open);
                   *(a.address_of(last) + grain_size - 1) = std::byte{1};
                   if (a.find(address(a.address_of(last))) != last) return 8;
+                  there += (a.chunk(c).grains.load(order::relaxed) + 1) * grain_size;
                   --extra;
                 }
+                if (a.committed_bytes() - a.table_bytes() != before + there) return 10;
                 return extra == 0 ? 0 : 9;
               }))
         << room;

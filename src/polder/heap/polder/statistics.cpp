@@ -107,7 +107,7 @@ statistics core::read_statistics(class_statistics* of_classes) const noexcept {
   s.peak = budget_.peak();
   const std::size_t mappings = s.large - seen.runs + cached_mappings;
   s.mapped = arena_.committed_bytes() + mappings;
-  s.reserved = arena_.whole().bytes + std::size_t{arena_.extra_open()} * mem::chunk_size + mappings;
+  s.reserved = arena_.whole().bytes + arena_.extra_bytes() + mappings;
   s.committed = budget_.used();
   s.limit = budget_.is_limited() ? budget_.limit() : 0;
   s.target = budget_.target() != mem::budget::none ? budget_.target() : 0;
