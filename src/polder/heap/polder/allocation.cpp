@@ -119,7 +119,7 @@ POLDER_ALWAYS_INLINE void* core::take_back(lab& l, unsigned c) noexcept {
   const mem::block* const nearest = l.out.nearest();
   if (mem::word::cls(word_of(nearest)) != c) return nullptr;
   if (!links::fit(nearest, l.secret)) report_corrupted(nearest);
-  --l.sent[c];
+  ++l.home[c];
   mem::block* const b = l.out.take_back(tallies[c], l.secret);
   b->wipe();
   if ((++l.taken_back & 15) == 0) service(l);  // who finds blocks so comes by nowhere else

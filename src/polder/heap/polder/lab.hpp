@@ -125,8 +125,8 @@ struct alignas(false_sharing_range) lab {
   std::uint32_t taken_back;      // blocks, out of the outbox
   mem::lab_number adopted_from;  // where it found a span to adopt last
   std::uint64_t refills, posts;
-  // Blocks by class: freed here and another LAB's; come home to this one. What more was sent by all LABs than has come home to any
-  // waits in outboxes and inboxes.
+  // Blocks by class: freed here and another LAB's; come home to this one, or taken back before they were sent. Both only grow. What
+  // more was sent by all LABs than has come home to any waits in outboxes and inboxes.
   std::uint64_t sent[classes::count + 1], home[classes::count + 1];
   mem::trail trail;
 

@@ -762,6 +762,21 @@ TEST_F(thread_of_a_crowd, empties_its_inbox_while_it_has_blocks_back) {
   for (auto& thread : crowd) thread.join();
 }
 
+// A block that it had back was freed elsewhere all the same.
+TEST_F(thread_of_a_crowd, counts_what_it_had_back_as_freed_and_not_as_waiting) {
+  served h;
+  std::vector<std::thread> crowd = asleep_in_a_crowd(h);
+  statistics before, after;
+  before_any = [&] { before = h.now(); };
+  after_some = [&] { after = h.now(); };
+  const unsigned back = blocks_back(h, 240, 240);
+  EXPECT_GT(back, 16u);
+  EXPECT_LE(before.remote_frees, after.remote_frees);
+  EXPECT_LT(after.waiting, before.waiting);
+  EXPECT_EQ(before.allocated + before.waiting, after.allocated + after.waiting);
+  for (auto& thread : crowd) thread.join();
+}
+
 TEST_F(thread_of_a_crowd, has_no_small_blocks_back) {
   served h;
   std::vector<std::thread> crowd = asleep_in_a_crowd(h);
