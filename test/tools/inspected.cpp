@@ -19,11 +19,19 @@ namespace {
 
 void* block_of_another;
 void* freed_of_another;
+void* block_in_a_crowd;
 pthread_barrier_t allocated;
 
 void* another(void*) {
   block_of_another = opaque(std::malloc(100));
   freed_of_another = opaque(std::malloc(300));
+  ::pthread_barrier_wait(&allocated);
+  for (;;) ::pause();
+}
+
+// One more of so many that a LAB keeps nothing for its thread.
+void* one_of_many(void*) {
+  block_in_a_crowd = opaque(std::malloc(100));
   ::pthread_barrier_wait(&allocated);
   for (;;) ::pause();
 }
@@ -46,6 +54,10 @@ int main() {
   pthread_t thread;
   expect(::pthread_create(&thread, nullptr, another, nullptr) == 0, "pthread_create");
   ::pthread_barrier_wait(&allocated);
+  for (long i = 0; i != 2 * ::sysconf(_SC_NPROCESSORS_CONF); ++i) {
+    expect(::pthread_create(&thread, nullptr, one_of_many, nullptr) == 0, "pthread_create");
+    ::pthread_barrier_wait(&allocated);
+  }
 
   void* const live = opaque(std::malloc(100));
   void* const freed = opaque(std::malloc(100));
@@ -54,12 +66,18 @@ int main() {
   void* const huge = opaque(std::malloc(50'000'000));
   std::memset(live, 0xff, 100);
   std::memset(last, 0xff, 100);
+  // Spans that run empty, and stay lists of free blocks.
+  static void* passing[200];
+  for (void*& p : passing) p = opaque(std::malloc(2000));
+  for (void* p : passing) std::free(p);
   std::free(opaque(freed));
   std::free(opaque(freed_of_another));  // which waits to go home
   static int no_block;
   tell("live", live);
   tell("freed", freed);
   tell("another", block_of_another);
+  tell("crowded", block_in_a_crowd);
+  tell("passed", passing[0]);
   tell("large", large);
   tell("huge", huge);
   tell("none", &no_block);

@@ -15,6 +15,7 @@ GRAIN = 1 << 16  # mem/geometry.hpp
 GRAINS_A_CHUNK = 64
 LARGE, METADATA, CLASS_MASK, OWNER_SHIFT = 126, 125, 0x7F, 10  # mem/word.hpp
 CLASSES_END = 121
+WORD = (1 << 64) - 1
 STATE_MASK, OWNED = 7, (2, 3, 4)  # sync/lab_state.hpp
 RECORDS_A_TABLE = 1024  # mem/huge_blocks.hpp
 
@@ -25,23 +26,30 @@ def loaded(atomic):
     return atomic.address.cast(content.pointer()).dereference()
 
 
+def is_free(key, link, secret):
+    """Whether a block has the key of a free one, plain or encoded (mem/links.hpp): a live one has either by chance, 2^-64."""
+    encoded = (link ^ secret) * (secret | 1) & WORD
+    return key in (secret ^ link, encoded ^ encoded >> 32)
+
+
 def memory(at, count):
     return gdb.selected_inferior().read_memory(at, count).tobytes()
 
 
 class Span:
-    """One record of the span table (mem/span.hpp)."""
+    """One record of the span table (mem/span.hpp). keeps: lab::keeps of its owner."""
 
-    def __init__(self, value):
+    def __init__(self, value, cls, keeps):
         self.free = int(value["free"])
         self.used, self.bumped, self.usable, self.block_size = (
             int(value[field]) for field in ("used", "bumped", "usable", "block_size"))
         self.hot = str(value["state"]).endswith("hot")
         self.returned = int(loaded(value["returned"]))
+        self.more = keeps >> (cls - 1) & 1 if self.hot else 0
 
     @property
     def blocks_used(self):
-        return self.used - 1 if self.hot else self.used
+        return self.used - self.more
 
     def is_returned(self, offset, page):
         """Whether a block lies on a page that was given back."""
@@ -136,6 +144,9 @@ class Heap:
         per_grain = GRAIN // lab_type.sizeof
         return loaded(self.core["lab_blocks_"][number // per_grain])[number % per_grain]
 
+    def span(self, grain, cls, owner):
+        return Span(self.spans[grain], cls, int(self.lab(owner)["keeps"]))
+
     # ---- what is at an address
 
     def describe(self, at):
@@ -152,7 +163,7 @@ class Heap:
         if cls == LARGE:
             start = self.address_of(grain)
             return self.within("large block", start, self.run_length(grain) * GRAIN, at) + ", live"
-        if cls == 0 or cls >= CLASSES_END:
+        if cls == 0 or cls >= CLASSES_END or owner == 0:  # without an owner a class is a free grain's, which is a list of blocks
             if run := self.run_before(grain):
                 start = self.address_of(run[0])
                 return self.within("large block", start, run[1] * GRAIN, at) + ", live"
@@ -160,7 +171,7 @@ class Heap:
         return self.describe_small(grain, cls, owner, at)
 
     def describe_small(self, grain, cls, owner, at):
-        span, start = Span(self.spans[grain]), self.address_of(grain)
+        span, start = self.span(grain, cls, owner), self.address_of(grain)
         place = (f"span {start:#x} (class {cls}, owner LAB {owner}, "
                  f"{span.blocks_used} of {span.capacity} blocks used{', hot' if span.hot else ''})")
         offset = at - start
@@ -170,7 +181,7 @@ class Heap:
         key, link = struct.unpack("2Q", memory(block, 16))
         if block - start >= span.bumped:
             state = "never handed out"
-        elif key == self.secret ^ link or span.is_returned(block - start, self.page):
+        elif is_free(key, link, self.secret) or span.is_returned(block - start, self.page):
             state = "free"
         else:
             state = "live"
@@ -189,13 +200,13 @@ class Heap:
         block_sizes = {}
         for chunk in self.chunks():
             for i, word in enumerate(self.words_of(chunk * GRAINS_A_CHUNK, GRAINS_A_CHUNK)):
-                grain, cls = chunk * GRAINS_A_CHUNK + i, word & CLASS_MASK
+                grain, cls, owner = chunk * GRAINS_A_CHUNK + i, word & CLASS_MASK, word >> OWNER_SHIFT
                 if cls == LARGE:
                     size = self.run_length(grain) * GRAIN
                     for figure in ("large", "allocated", "active"):
                         found[figure] += size
-                elif 0 < cls < CLASSES_END:
-                    span = Span(self.spans[grain])
+                elif 0 < cls < CLASSES_END and owner:
+                    span = self.span(grain, cls, owner)
                     block_sizes[cls] = span.block_size
                     found["allocated"] += span.blocks_used * span.block_size
                     found["active"] += GRAIN - span.returned.bit_count() * self.page
@@ -204,6 +215,9 @@ class Heap:
             if user:
                 for figure in ("large", "allocated", "active"):
                     found[figure] += size
+        guarded = self.core["guarded_"]
+        for figure in ("large", "allocated", "active"):
+            found[figure] += int(loaded(guarded["live_"])) * int(guarded["page_"])
         # Of what was freed elsewhere than its span lies, by class: what was sent, and what has come home.
         waiting = {}
         alone = self.core["sent_without_lab_"]
@@ -218,6 +232,9 @@ class Heap:
             found["threads"] += word & STATE_MASK in OWNED
             for figure in ("refills", "posts"):
                 found[figure] += int(lab[figure])
+            if int(lab["held"]) != 0:  # blocks in quarantine (heap/polder/quarantine.hpp)
+                held = lab["held"].dereference()
+                found["allocated"] -= sum(int(held["sizes_"][i]) for i in range(int(held["count_"])))
             for cls in classes:
                 waiting[cls] += int(lab["sent"][cls]) - int(lab["home"][cls])
                 found["remote_frees"] += int(lab["sent"][cls])
