@@ -244,7 +244,7 @@ BREAKS += [
     (HUGE, "is found where it was until it has moved anywhere", "map_.store(user, 0);\n  void* const base = os::move_anywhere(r.base.get(), r.bytes.get(), bytes);", "void* const base = os::move_anywhere(r.base.get(), r.bytes.get(), bytes);\n  map_.store(user, 0);"),
     (HUGE, "forgets whatever lies in a place that was lost", "map_.forget(address(base) + before, radix_map::huge_mark | number);", "map_.store(address(base) + before, 0);"),
     (ARENA, "no second look at how many grains", "if (k.grains.load(order::relaxed) == n) return n;", "return n;"),
-    (ARENA, "hidden by who held it for another", "  note(summary(c), std::uint64_t{1} << c % 64);\n", ""),
+    (ARENA, "hidden by who held it for another", "  note(summary(c), summary_bit(c));\n", ""),
     (ARENA, "open before it is found", "    k.base.store(base, order::release);  // sync: chunk-base\n", "    static_cast<void>(k.taken.give(0, 1));\n    k.base.store(base, order::release);\n"),
     (ARENA, "a number for two", "while (!extra_open_.cas(number, number + 1, order::acq_rel, order::acquire));", "while (extra_open_.store(number + 1, order::release), false);"),
 ]

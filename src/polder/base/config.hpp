@@ -23,9 +23,9 @@ inline constexpr std::size_t min_alignment = 16;
 
 // For the fast paths, where few instructions matter. They compute nothing.
 //
-// What was known of the word is forgotten: it is read once more, as an operand, and keeps no register.
+// What was known of the word is known no more: it is read anew, as an operand, and keeps no register.
 template <class T>
-POLDER_ALWAYS_INLINE void forget(T& word) noexcept {
+POLDER_ALWAYS_INLINE void read_anew(T& word) noexcept {
   asm("" : "+m"(word));
 }
 // p, in another register than that of a function's result, which is then made where it is returned.

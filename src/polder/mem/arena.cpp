@@ -250,7 +250,7 @@ unsigned arena::try_take_extra(chunk_number c) noexcept {
   if (k.grains.load(order::relaxed) == n) return n;
   // Closed in between, and its number opened again with more grains. Who searched meanwhile went past those that we held.
   static_cast<void>(k.taken.give(0, n));
-  note(summary(c), std::uint64_t{1} << c % 64);
+  note(summary(c), summary_bit(c));
   return 0;
 }
 

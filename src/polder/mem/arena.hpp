@@ -108,7 +108,9 @@ class arena {
   atomic<std::uint32_t>* words() const { return words_; }
   span* spans() const { return spans_; }
   mem::chunk& chunk(chunk_number c) const { return records_end_[-std::ptrdiff_t{c} - 1]; }
+  // Of 64 chunks a bit each: its word, and which it is.
   atomic<std::uint64_t>& summary(chunk_number c) const { return summaries_[c / 64]; }
+  static constexpr std::uint64_t summary_bit(chunk_number c) { return std::uint64_t{1} << c % 64; }
 
   // Chunks in use: [0, main_open()) of the main arena and [main_chunks(), main_chunks() + extra_open()).
   chunk_number main_open() const { return main_open_.load(order::acquire); }  // sync: chunk-open

@@ -100,6 +100,13 @@ struct world {
       if (ready(c) && it.try_take_extra(c) != 0) POLDER_MODEL_CHECK(it.close_extra(c));
     }
   }
+  // A chunk of one grain; those that are opened later have more.
+  void open_a_small_one() {
+    open_main();
+    kernel.longest = 2;
+    POLDER_MODEL_CHECK(it.open_more(1));
+    kernel.longest = most_grains + 1;
+  }
   // Everything that is still open can be closed, and then the kernel has all of it back.
   void all_back() {
     close();
@@ -137,12 +144,7 @@ struct beyond : rl::test_suite<beyond, 3>, world {
 
 // A chunk of one grain is closed, and its number opened again with more, while another is about to take what it has.
 struct reopened : rl::test_suite<reopened, 2>, world {
-  void before() {
-    open_main();
-    kernel.longest = 2;
-    POLDER_MODEL_CHECK(it.open_more(1));
-    kernel.longest = most_grains + 1;
-  }
+  void before() { open_a_small_one(); }
   void thread(unsigned self) {
     close();
     if (self == 0) return;
@@ -164,12 +166,7 @@ struct hidden : rl::test_suite<hidden, 2>, world {
     const chunk& k = it.chunk(main_chunks);
     return k.dirty.load(order::relaxed) & ~k.taken.taken();
   }
-  void before() {
-    open_main();
-    kernel.longest = 2;
-    POLDER_MODEL_CHECK(it.open_more(1));
-    kernel.longest = most_grains + 1;
-  }
+  void before() { open_a_small_one(); }
   void thread(unsigned self) {
     if (self == 0) return static_cast<void>(close_if_clean());
     if (it.try_take_extra(main_chunks) == 0 || !it.close_extra(main_chunks) || !it.open_more(most_grains)) return;
@@ -178,8 +175,8 @@ struct hidden : rl::test_suite<hidden, 2>, world {
     if (!k.taken.try_take_at(0, 1)) return;
     k.dirty.fetch_or(1, order::relaxed);
     POLDER_MODEL_CHECK(k.taken.give(0, 1));
-    polder::note(summary, summary_bit);
-    if (dirty_and_free() == 0) polder::forget(summary, summary_bit, [&] { return dirty_and_free() != 0; });
+    polder::note(summary, bit);
+    if (dirty_and_free() == 0) polder::forget(summary, bit, [&] { return dirty_and_free() != 0; });
   }
   void close_if_clean() {
     const unsigned n = it.try_take_extra(main_chunks);
@@ -189,12 +186,12 @@ struct hidden : rl::test_suite<hidden, 2>, world {
     POLDER_MODEL_CHECK(it.close_extra(main_chunks));
   }
   void after() {
-    const std::uint64_t noted = it.summary(main_chunks).load(order::relaxed) & summary_bit;
+    const std::uint64_t noted = it.summary(main_chunks).load(order::relaxed) & bit;
     POLDER_MODEL_CHECK(!it.ready(main_chunks) || dirty_and_free() == 0 || noted != 0);
     it.chunk(main_chunks).dirty.store(0, order::relaxed);
     all_back();
   }
-  static constexpr std::uint64_t summary_bit = std::uint64_t{1} << main_chunks % 64;
+  static constexpr std::uint64_t bit = arena::summary_bit(main_chunks);
 };
 
 }  // namespace

@@ -9,8 +9,6 @@
 namespace polder::mem {
 namespace {
 
-constexpr std::uint64_t summary_bit(chunk_number c) { return std::uint64_t{1} << c % 64; }
-
 std::uint64_t dirty_and_free(const chunk& k) { return k.dirty.load(order::relaxed) & ~k.taken.taken(); }
 
 // Calls f(position, length) for each run of set bits, lowest first.
@@ -113,7 +111,7 @@ bool grain_pool::too_much_spare() const noexcept {
 POLDER_ALWAYS_INLINE bool grain_pool::free_part(chunk_number c, unsigned at, unsigned n, bool dirty) noexcept {
   chunk& k = arena_.chunk(c);
   if (!k.taken.give(at, n)) return false;
-  if (dirty) note(arena_.summary(c), summary_bit(c));
+  if (dirty) note(arena_.summary(c), arena::summary_bit(c));
   if (c < arena_.main_chunks()) {
     note_free(c, no_site);
     if (const site s = k.site.load(order::relaxed)) note_free(c, s);
@@ -231,7 +229,7 @@ grain grain_pool::take_dirty(unsigned n, want w, trail& t, site s) noexcept {
     }
     chunk& k = arena_.chunk(c);
     if (dirty_and_free(k) == 0) {
-      forget(arena_.summary(c), summary_bit(c), [&k] { return dirty_and_free(k) != 0; });
+      forget(arena_.summary(c), arena::summary_bit(c), [&k] { return dirty_and_free(k) != 0; });
     }
     return false;
   };
@@ -528,7 +526,7 @@ void grain_pool::release_extra_chunks(which w) noexcept {
     }
     k.dirty.store(dirty, order::relaxed);
     static_cast<void>(k.taken.give(0, n));
-    note(arena_.summary(c), summary_bit(c));
+    note(arena_.summary(c), arena::summary_bit(c));
   }
 }
 

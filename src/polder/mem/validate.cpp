@@ -24,7 +24,7 @@ void grain_pool::validate() const noexcept {
         none |= ~low_ones(unsigned((arena_.bytes() - std::size_t{c} * chunk_size) >> grain_shift));
       }
       must((taken & none) == none && (dirty & taken) == 0);
-      must(dirty == 0 || (arena_.summary(c).load(order::relaxed) >> c % 64 & 1) != 0);
+      must(dirty == 0 || (arena_.summary(c).load(order::relaxed) & arena::summary_bit(c)) != 0);
       in_use += unsigned(std::popcount(taken & ~none));
       spare += unsigned(std::popcount(dirty));
     }

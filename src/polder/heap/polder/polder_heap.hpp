@@ -381,7 +381,7 @@ class polder_heap {
       mem::block* b = pop(l, *l.direct[i]);
       if (b == nullptr && l.until_sample > std::int64_t(n))
           [[unlikely]] {  // a profile is on, and does not draw this one
-        polder::forget(l.secret);
+        read_anew(l.secret);
         b = pop(l, *l.counted[i]);
         if (b != nullptr) l.until_sample -= std::int64_t(n);
       }
@@ -447,7 +447,7 @@ class polder_heap {
           return beyond(p, *this, size);
         if (!size.suits(s)) [[unlikely]]
           return deallocate_asked(p, *this, size, l);
-        polder::forget(l.secret);
+        read_anew(l.secret);
         if (put_first(s, b, l.secret)) [[unlikely]]
           return emptied(s, l, *this);
         return l.door.exit();

@@ -79,7 +79,6 @@ bool background_thread::map_once() noexcept {
   // Last: another thread may fork at any moment, and the child takes what is there for whole.
   signal_fence();
   memory_ = p;
-  point_at_itself();
   return true;
 }
 
@@ -91,7 +90,6 @@ void background_thread::clear_storage() noexcept {
   std::byte& mark = memory_[storage_at_];  // emulators say yes and do nothing
   mark = std::byte{1};
   if (discard_now(from, bytes) != discarded::zeroed || mark != std::byte{}) __builtin_memset(from, 0, bytes);
-  point_at_itself();
 }
 
 // Where the processor's ABI looks for the thread pointer's value.
@@ -108,6 +106,7 @@ bool background_thread::start(void (*body)(void*), void* argument) noexcept {
   const errno_keeper keep;
   int why = ENOMEM;
   if (map_once()) {
+    point_at_itself();
     body_ = body;
     argument_ = argument;
     const without_signals meanwhile;
