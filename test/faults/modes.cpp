@@ -12,8 +12,8 @@
 
 #include "../probe/again.hpp"
 #include "../probe/opaque.hpp"
-#include "../probe/resident.hpp"
 #include "../probe/the_heap.hpp"
+#include "../probe/thp.hpp"
 #include "refuse.hpp"
 
 using namespace polder;
@@ -54,10 +54,8 @@ int as_it_is() {
   probe::expect(m.background == POLDER_BACKGROUND_RUNS && m.background_error == 0,
                 "req 17: background %d, error %d", m.background, m.background_error);
   probe::expect(m.page_size == std::size_t(::sysconf(_SC_PAGESIZE)), "req 17: pages of %zu", m.page_size);
-  char system[128];
-  const bool none = probe::read_text("/sys/kernel/mm/transparent_hugepage/enabled", system, sizeof system) == 0 ||
-                    std::strstr(system, "[never]") != nullptr;
-  probe::expect(none || m.huge_pages == POLDER_HUGE_PAGES_LARGE, "req 17: huge pages %d", m.huge_pages);
+  probe::expect(!probe::thp().can_be_had() || m.huge_pages == POLDER_HUGE_PAGES_LARGE, "req 17: huge pages %d",
+                m.huge_pages);
   return 0;
 }
 

@@ -18,6 +18,7 @@
 #include "../probe/random.hpp"
 #include "../probe/resident.hpp"
 #include "../probe/setting.hpp"
+#include "../probe/thp.hpp"
 
 using namespace polder;
 
@@ -40,17 +41,9 @@ void build(std::size_t bytes, std::size_t largest) {
 
 long huge_kib() { return probe::rollup_kib("AnonHugePages:"); }
 
-constexpr const char* of_the_system = "/sys/kernel/mm/transparent_hugepage/enabled";
-
-// `system`: what the system says, the choice in brackets.
-int where_always(const char* system) {
-  constexpr const char* choices[] = {"always", "madvise", "never"};
-  const char* before = "madvise";
-  for (const char* one : choices) {
-    const char* const at = std::strstr(system, one);
-    if (at != nullptr && at != system && at[-1] == '[') before = one;
-  }
-  return probe::with_setting(of_the_system, "always", before, [] {
+// Of a system on which they can be had.
+int where_always(const probe::thp& system) {
+  return probe::with_setting(probe::thp::path, "always", system.is("[always]") ? "always" : "madvise", [] {
     int failed = 0;
     constexpr const char* every[] = {"off", "madvise", "on", "large"};
     for (const char* thp : every) {
@@ -70,11 +63,10 @@ int main(int argc, char** argv) {
   probe::expect(argc == 2, "usage: huge_pages off|madvise|on|large|always");
   const char* const thp = argv[1];
   const auto is = [&](const char* what) { return std::strcmp(thp, what) == 0; };
-  char system[128];
-  if (probe::read_text(of_the_system, system, sizeof system) == 0 || std::strstr(system, "[never]") != nullptr)
-    probe::end(probe::verdict::not_applicable, "this system has no huge pages to choose");
+  const probe::thp system;
+  if (!system.can_be_had()) probe::end(probe::verdict::not_applicable, "this system has no huge pages to choose");
   if (is("always")) return where_always(system);
-  const bool always = std::strstr(system, "[always]") != nullptr;
+  const bool always = system.is("[always]");
   blocks = static_cast<void**>(
       ::mmap(nullptr, most * sizeof(void*), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   ::madvise(blocks, most * sizeof(void*), MADV_NOHUGEPAGE);
@@ -83,8 +75,8 @@ int main(int argc, char** argv) {
   const long small = huge_kib();
   build(256 << 20, 2 << 20);
   const long large = huge_kib();
-  probe::say("thp=%s, and the system's is %s%ld KiB in huge pages at 2 MiB, %ld at 256 MiB", thp, system, small,
-             large);
+  probe::say("thp=%s, and the system's is %s%ld KiB in huge pages at 2 MiB, %ld at 256 MiB", thp, system.text,
+             small, large);
   if (is("off") || (is("madvise") && !always))
     probe::expect(small == 0 && large == 0, "req 15: huge pages nobody asked for");
   if (is("large")) probe::expect(small == 0, "req 15: a huge page for a small heap");
