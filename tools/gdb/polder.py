@@ -21,7 +21,7 @@ RECORDS_A_TABLE = 1024  # mem/huge_blocks.hpp
 
 
 def loaded(atomic):
-    """The value of a polder::atomic<T> or polder::plain<T>."""
+    """The value of a polder::atomic<T>, plain<T> or glimpsed<T>."""
     content = atomic.type.strip_typedefs().template_argument(0)
     return atomic.address.cast(content.pointer()).dereference()
 
@@ -40,10 +40,11 @@ class Span:
     """One record of the span table (mem/span.hpp). keeps: lab::keeps of its owner."""
 
     def __init__(self, value, cls, keeps):
-        self.free = int(value["free"])
-        self.used, self.bumped, self.usable, self.block_size = (
-            int(value[field]) for field in ("used", "bumped", "usable", "block_size"))
-        self.hot = str(value["state"]).endswith("hot")
+        self.free = int(loaded(value["free"]))
+        self.used = int(loaded(value["used"]))
+        self.bumped, self.usable, self.block_size = (
+            int(value[field]) for field in ("bumped", "usable", "block_size"))
+        self.hot = str(loaded(value["state"])).endswith("hot")
         self.returned = int(loaded(value["returned"]))
         self.more = keeps >> (cls - 1) & 1 if self.hot else 0
 
@@ -145,7 +146,7 @@ class Heap:
         return loaded(self.core["lab_blocks_"][number // per_grain])[number % per_grain]
 
     def span(self, grain, cls, owner):
-        return Span(self.spans[grain], cls, int(self.lab(owner)["keeps"]))
+        return Span(self.spans[grain], cls, int(loaded(self.lab(owner)["keeps"])))
 
     # ---- what is at an address
 
@@ -231,13 +232,14 @@ class Heap:
             word = int(loaded(lab["door"]["state_"]))
             found["threads"] += word & STATE_MASK in OWNED
             for figure in ("refills", "posts"):
-                found[figure] += int(lab[figure])
-            if int(lab["held"]) != 0:  # blocks in quarantine (heap/polder/quarantine.hpp)
-                held = lab["held"].dereference()
-                found["allocated"] -= sum(int(held["sizes_"][i]) for i in range(int(held["count_"])))
+                found[figure] += int(loaded(lab[figure]))
+            if int(loaded(lab["held"])) != 0:  # blocks in quarantine (heap/polder/quarantine.hpp)
+                held = loaded(lab["held"]).dereference()
+                found["allocated"] -= sum(int(loaded(held["sizes_"][i])) for i in range(int(loaded(held["count_"]))))
             for cls in classes:
-                waiting[cls] += int(lab["sent"][cls]) - int(lab["home"][cls])
-                found["remote_frees"] += int(lab["sent"][cls])
+                sent = int(loaded(lab["sent"][cls]))
+                waiting[cls] += sent - int(loaded(lab["home"][cls]))
+                found["remote_frees"] += sent
         found["allocated"] -= sum(waiting[cls] * size for cls, size in block_sizes.items())
         return found
 

@@ -18,6 +18,7 @@
 #include <polder/base/check.hpp>
 #include <polder/base/config.hpp>
 #include <polder/sync/atomic.hpp>
+#include <polder/sync/glimpsed.hpp>
 
 namespace polder::heap {
 
@@ -33,12 +34,12 @@ constexpr bool legal(cache_state from, cache_state to) {
 }
 
 struct cache_header {
-  cache_state state = cache_state::closed;  // owner and its handlers; others glimpse it
-  bool owing = false;                       // a handler put frees off while its thread was inside: owner only
-  std::uint32_t number = 0;                 // in the heap's table of caches; constant
-  std::size_t taken = 0;                    // bytes of blocks handed out through it: owner only, others glimpse
-  std::size_t given = 0;                    // and taken back
-  atomic<std::uint32_t> next_idle;          // link in the stack of caches without a thread; its cards stand there
+  glimpsed<cache_state> state{cache_state::closed};  // owner and its handlers
+  bool owing = false;               // a handler put frees off while its thread was inside: owner only
+  std::uint32_t number = 0;         // in the heap's table of caches; constant
+  glimpsed<std::size_t> taken{0};   // bytes of blocks handed out through it: owner only
+  glimpsed<std::size_t> given{0};   // and taken back
+  atomic<std::uint32_t> next_idle;  // link in the stack of caches without a thread; its cards stand there
 
   POLDER_ALWAYS_INLINE bool enter() {
     if (state != cache_state::outside) [[unlikely]]

@@ -260,8 +260,8 @@ class shared_heap {
     s.resident = s.mapped = s.reserved = s.large + s.cached + s.metadata;
     for (std::uint32_t n = 1; n <= caches_.made(); ++n) {
       const cache& k = caches_.at(n);
-      s.allocated += glimpse(k.taken) - glimpse(k.given);
-      s.threads += glimpse(k.state) != cache_state::closed;
+      s.allocated += k.taken.glimpse() - k.given.glimpse();
+      s.threads += k.state.glimpse() != cache_state::closed;
       ++s.labs;
     }
     front_.add_to(s);

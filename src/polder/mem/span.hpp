@@ -16,12 +16,13 @@
 #include <polder/mem/geometry.hpp>
 #include <polder/mem/span_state.hpp>
 #include <polder/sync/atomic.hpp>
+#include <polder/sync/glimpsed.hpp>
 
 namespace polder::mem {
 
 struct alignas(cache_line) span {
-  block* free;                   // list of free blocks, last freed first; list_end() if there is none
-  std::uint32_t used;            // blocks outside; one more while hot and kept
+  glimpsed<block*> free;         // list of free blocks, last freed first; list_end() if there is none
+  glimpsed<std::uint32_t> used;  // blocks outside; one more while hot and kept
   std::uint32_t multiplier;      // tells multiples of the block size (class_table)
   std::uint32_t bumped;          // offset of the first block never handed out; everything below is blocks
   std::uint32_t handed;          // the same, or of the first on a returned page, scaled: what free compares with
@@ -30,7 +31,7 @@ struct alignas(cache_line) span {
   std::uint8_t cls;              // size class
   std::uint8_t zero;             // beyond `bumped` the memory reads as zero
   std::uint8_t at_once;          // blocks, at least, that are threaded in one go
-  span_state state;              // moved by `become`
+  glimpsed<span_state> state;    // moved by `become`
   grain next, prev;              // in that list
   grain next_owned, prev_owned;  // in the list of all spans of the LAB
   // sampled — blocks of it that are samples of the heap profile.
@@ -68,7 +69,7 @@ static_assert(sizeof(span) == cache_line);
 
 // The same line for a large block: a run of whole grains.
 struct alignas(cache_line) large_run {
-  std::uint32_t grains;
+  glimpsed<std::uint32_t> grains;
 };
 
 }  // namespace polder::mem

@@ -88,14 +88,6 @@ inline void fence(order) noexcept { native::fence_word.fetch_add(0, std::memory_
 // whose heavy side is membarrier(2), and the order between a thread and its own signal handlers.
 [[gnu::always_inline]] inline void signal_fence() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
 
-// A word that its owner alone writes, plainly, as another thread happens to see it: for statistics, never for a decision.
-template <class T>
-[[gnu::always_inline]] inline T glimpse(const T& word) noexcept {
-  T seen;
-  __atomic_load(&word, &seen, __ATOMIC_RELAXED);  // unlike __atomic_load_n, of an enumeration too in clang
-  return seen;
-}
-
 // Replaces a word that one thread and its own signal handlers share, if it is still `expected`. Not for other threads.
 template <class T>
 [[gnu::always_inline]] inline bool replace_own(T& word, T expected, T desired) noexcept {

@@ -48,7 +48,7 @@ void core::send_due(lab& l, mem::lab_number owner) noexcept {
 bool core::is_listed(const mem::span& s, const mem::block* b) const noexcept {
   const std::byte* const start = arena_.address_of(number_of(s));
   std::size_t left = mem::grain_size / min_alignment;
-  for (const mem::block* at = glimpse(s.free); left != 0; at = links::next(at, secret_), --left) {
+  for (const mem::block* at = s.free.glimpse(); left != 0; at = links::next(at, secret_), --left) {
     if (at == b) return true;
     if (address(at) - address(start) >= mem::grain_size || !links::fit(at, secret_))
       return false;  // or it is the end

@@ -21,6 +21,7 @@
 #include <polder/mem/span.hpp>
 #include <polder/mem/trail.hpp>
 #include <polder/mem/word.hpp>
+#include <polder/sync/glimpsed.hpp>
 #include <polder/sync/inbox.hpp>
 #include <polder/sync/lab_state.hpp>
 
@@ -97,7 +98,7 @@ struct alignas(false_sharing_range) lab {
   } partial[classes::count + 1];  // spans with a free block that are not hot; taken from the front, fed at the end
   std::uint64_t partials;         // of which classes there are some
   // Of which classes the hot span counts one more in `used` and so stays when it runs empty; moved while the class has none.
-  std::uint64_t keeps;
+  glimpsed<std::uint64_t> keeps;
   std::uint8_t fresh[classes::count + 1];  // spans taken fresh in a row: the class grows
   mem::grain owned;                        // first in the list of all spans
   std::uint32_t owned_count;
@@ -124,16 +125,16 @@ struct alignas(false_sharing_range) lab {
   std::uint32_t beyond;          // allocations that the fast path did not serve
   std::uint32_t taken_back;      // blocks, out of the outbox
   mem::lab_number adopted_from;  // where it found a span to adopt last
-  std::uint64_t refills, posts;
+  glimpsed<std::uint64_t> refills, posts;
   // Blocks by class: freed here and another LAB's; come home to this one, or taken back before they were sent. Both only grow. What
   // more was sent by all LABs than has come home to any waits in outboxes and inboxes.
-  std::uint64_t sent[classes::count + 1], home[classes::count + 1];
+  glimpsed<std::uint64_t> sent[classes::count + 1], home[classes::count + 1];
   mem::trail trail;
 
   // ---- where the heap is hardened
   mem::random random;
   std::uint32_t until_guarded;  // allocations
-  quarantine* held;             // null: none yet
+  glimpsed<quarantine*> held;   // null: none yet
 
   // ---- where allocations are watched
   std::uint32_t watched;  // as this LAB was told: nothing is in `direct`

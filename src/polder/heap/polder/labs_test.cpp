@@ -12,7 +12,6 @@
 #include <set>
 #include <vector>
 
-#include <polder/base/sanitizers.hpp>
 #include <polder/heap/polder/served_test.hpp>
 #include <polder/os/ended_thread_test.hpp>
 #include <polder/os/heavy_fence.hpp>
@@ -1047,9 +1046,6 @@ TEST_F(killed_thread, is_no_owner_of_a_lab_that_was_borrowed) {
 // ---- what a heap says of itself while it is in use ----------------------------------------------------------------------
 
 TEST(statistics_of_the_heap, are_ordered_under_load) {
-#if POLDER_TSAN
-  GTEST_SKIP() << "statistics glimpse at what owners write plainly: a race by design, and what this test is about";
-#endif
   served h;
   atomic<bool> enough{false};
   std::vector<std::thread> crew;

@@ -7,7 +7,6 @@
 #include <thread>
 #include <vector>
 
-#include <polder/base/sanitizers.hpp>
 #include <polder/heap/polder/served_test.hpp>
 #include <polder/os/asks_for_huge_pages_test.hpp>
 #include <polder/os/lacks_test.hpp>
@@ -286,13 +285,6 @@ TEST(limits, one_set_below_what_is_held_takes_what_is_spare) {
   EXPECT_LE(h.committed(), 4 * MiB);
 }
 
-// Figures of threads that work meanwhile are torn, and ThreadSanitizer says so.
-#if POLDER_TSAN
-constexpr bool reads_torn_figures = false;
-#else
-constexpr bool reads_torn_figures = true;
-#endif
-
 TEST(limits, threads_together_stay_below_the_cap_and_a_new_one_may_come_at_it) {
   constexpr std::size_t cap = 12 * MiB;
   limited h(limited::with(cap));
@@ -311,7 +303,6 @@ TEST(limits, threads_together_stay_below_the_cap_and_a_new_one_may_come_at_it) {
           ++refused;
           h.free_all(held);
         }
-        if (!reads_torn_figures) continue;
         const std::size_t now = h.heap.read_statistics().committed;
         for (std::size_t seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
         }

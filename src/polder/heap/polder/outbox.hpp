@@ -13,7 +13,7 @@
 #include <polder/mem/block.hpp>
 #include <polder/mem/signposts.hpp>
 #include <polder/mem/word.hpp>
-#include <polder/sync/atomic.hpp>
+#include <polder/sync/glimpsed.hpp>
 
 namespace polder::heap {
 
@@ -126,7 +126,7 @@ class outbox {
   }
 
   // What waits in it, as another thread happens to see it.
-  std::uint32_t bytes() const noexcept { return glimpse(held_); }
+  std::uint32_t bytes() const noexcept { return held_.glimpse(); }
 
 #if POLDER_CHECK_LEVEL >= 2
   // Traps if a list is not what is noted of it. size_of(block) is its class's. How many blocks there are.
@@ -163,8 +163,8 @@ class outbox {
     send(full);
   }
 
-  std::uint64_t used_ = 0;  // slots with a list
-  std::uint32_t held_ = 0;  // bytes
+  std::uint64_t used_ = 0;           // slots with a list
+  glimpsed<std::uint32_t> held_{0};  // bytes
   list lists_[slots] = {};
 };
 

@@ -17,9 +17,9 @@ constexpr std::uint32_t capacity(unsigned cls) { return classes::usable_bytes[cl
 inline std::uint32_t blocks_outside(const lab& owner, const mem::span& s, std::uint32_t w) noexcept {
   const std::uint32_t all = capacity(mem::word::cls(w));
   if (mem::word::is_full(w)) return all;
-  const std::uint32_t used = glimpse(s.used);
-  const bool hot = glimpse(s.state) == mem::span_state::hot;
-  const std::uint32_t more = hot ? one_more(glimpse(owner.keeps), mem::word::cls(w)) : 0;
+  const std::uint32_t used = s.used.glimpse();
+  const bool hot = s.state.glimpse() == mem::span_state::hot;
+  const std::uint32_t more = hot ? one_more(owner.keeps.glimpse(), mem::word::cls(w)) : 0;
   const std::uint32_t out = used > more ? used - more : 0;
   return out < all ? out : all;
 }
@@ -31,7 +31,7 @@ inline std::size_t returned_bytes(const mem::span& s, std::uint32_t w, std::size
 
 // The length of a run whose word was read as large. Its record may be a span's by now: then it is no run any more.
 inline std::size_t run_bytes(const mem::large_run& run, const atomic<std::uint32_t>& word) noexcept {
-  const std::size_t grains = glimpse(run.grains);
+  const std::size_t grains = run.grains.glimpse();
   signal_fence();  // the compiler keeps the two in order, and most processors do: where one does not, the bound holds
   if (mem::word::cls(word.load(order::relaxed)) != mem::word::large) return 0;
   return (grains < mem::grain_pool::longest ? grains : mem::grain_pool::longest) << mem::grain_shift;

@@ -13,7 +13,7 @@
 #include <polder/base/check.hpp>
 #include <polder/mem/block.hpp>
 #include <polder/mem/random.hpp>
-#include <polder/sync/atomic.hpp>
+#include <polder/sync/glimpsed.hpp>
 
 namespace polder::heap {
 
@@ -35,7 +35,8 @@ class quarantine {
   template <class Go>
   void admit(mem::block* b, std::uint32_t bytes, mem::random& r, Go&& go) {
     blocks_[count_] = b;
-    sizes_[count_++] = bytes;
+    sizes_[count_] = bytes;
+    ++count_;
     bytes_ += bytes;
     while (count_ == max_blocks || bytes_ > max_bytes) go(remove(r.below(count_)));
   }
@@ -60,8 +61,8 @@ class quarantine {
   // Calls f(bytes) for each block in it, as another thread happens to see them.
   template <class F>
   void glimpse_at_sizes(F f) const noexcept {
-    const std::uint32_t seen = glimpse(count_);
-    for (std::uint32_t i = 0; i < seen && i < max_blocks; ++i) f(glimpse(sizes_[i]));
+    const std::uint32_t seen = count_.glimpse();
+    for (std::uint32_t i = 0; i < seen && i < max_blocks; ++i) f(sizes_[i].glimpse());
   }
 
  private:
@@ -74,10 +75,10 @@ class quarantine {
     return b;
   }
 
-  std::uint32_t count_;  // all-zero memory is an empty one
+  glimpsed<std::uint32_t> count_;  // all-zero memory is an empty one
   std::size_t bytes_;
   mem::block* blocks_[max_blocks];
-  std::uint32_t sizes_[max_blocks];
+  glimpsed<std::uint32_t> sizes_[max_blocks];
 };
 
 }  // namespace polder::heap

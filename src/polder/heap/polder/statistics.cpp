@@ -48,8 +48,8 @@ void core::count_waiting(waiting_blocks& into) const noexcept {
   const mem::lab_number made = labs_made();
   for (mem::lab_number n = 1; n <= made; ++n) {
     const lab& l = lab_at(n);
-    for (unsigned c = 1; c <= classes::count; ++c) into.of[c] += glimpse(l.sent[c]) - glimpse(l.home[c]);
-    if (const quarantine* const q = glimpse(l.held))
+    for (unsigned c = 1; c <= classes::count; ++c) into.of[c] += l.sent[c].glimpse() - l.home[c].glimpse();
+    if (const quarantine* const q = l.held.glimpse())
       q->glimpse_at_sizes([&](std::uint32_t bytes) { ++into.of[mem::size_class::stepped::of(bytes)]; });
   }
 }
@@ -116,9 +116,9 @@ statistics core::read_statistics(class_statistics* of_classes) const noexcept {
   for (mem::lab_number n = 1; n <= s.labs; ++n) {
     const lab& l = lab_at(n);
     s.threads += l.door.is_owned();
-    s.refills += glimpse(l.refills);
-    for (const std::uint64_t& sent : l.sent) s.remote_frees += glimpse(sent);
-    s.posts += glimpse(l.posts);
+    s.refills += l.refills.glimpse();
+    for (const glimpsed<std::uint64_t>& sent : l.sent) s.remote_frees += sent.glimpse();
+    s.posts += l.posts.glimpse();
   }
   return settled(s);
 }
@@ -133,9 +133,9 @@ std::uint32_t core::read_labs(mem::lab_number first, std::span<lab_statistics> i
          .thread = l.door.owner(),
          .outbox = l.out.bytes(),
          .inbox = l.in_bytes.load(order::relaxed),
-         .refills = glimpse(l.refills),
-         .posts = glimpse(l.posts)};
-    for (const std::uint64_t& sent : l.sent) s.remote_frees += glimpse(sent);
+         .refills = l.refills.glimpse(),
+         .posts = l.posts.glimpse()};
+    for (const glimpsed<std::uint64_t>& sent : l.sent) s.remote_frees += sent.glimpse();
   }
   struct {
     void small(std::uint32_t w, std::uint32_t blocks, std::size_t bytes) {

@@ -147,11 +147,11 @@ void front_core::tell(const void* p, const span& s) const noexcept {
 void front_core::add_to(statistics& s) const noexcept {
   std::size_t active = 0, kept = 0;
   known_.each([&](const cache& k) {
-    active += glimpse(k.real_taken) - glimpse(k.real_given);
-    kept += glimpse(k.kept_put) - glimpse(k.kept_taken);
-    s.spans += glimpse(k.spans_taken) - glimpse(k.spans_given);
-    s.refills += glimpse(k.refills);
-    s.remote_frees += glimpse(k.remote_frees);
+    active += k.real_taken.glimpse() - k.real_given.glimpse();
+    kept += k.kept_put.glimpse() - k.kept_taken.glimpse();
+    s.spans += k.spans_taken.glimpse() - k.spans_given.glimpse();
+    s.refills += k.refills.glimpse();
+    s.remote_frees += k.remote_frees.glimpse();
   });
   kept -= compacted_.load(order::relaxed);
   const std::size_t readable = arena_.readable_bytes();

@@ -20,6 +20,7 @@
 #include <polder/mem/block.hpp>
 #include <polder/os/futex.hpp>
 #include <polder/os/processors.hpp>
+#include <polder/sync/glimpsed.hpp>
 #include <polder/sync/growing_list.hpp>
 
 namespace polder::heap::scalloc {
@@ -62,11 +63,11 @@ class front_core {
     bool entered;      // it has a LAB
     bool known;        // in the front's list of caches, for good
     plain<cache*> next_known;
-    // What it has done so far; others glimpse.
-    std::size_t real_taken, real_given;  // bytes of real spans, from and to the pool
-    std::size_t kept_put, kept_taken;    // of them bytes that hold memory
-    std::uint64_t spans_taken, spans_given;
-    std::uint64_t refills, remote_frees;
+    // What it has done so far.
+    glimpsed<std::size_t> real_taken, real_given;  // bytes of real spans, from and to the pool
+    glimpsed<std::size_t> kept_put, kept_taken;    // of them bytes that hold memory
+    glimpsed<std::uint64_t> spans_taken, spans_given;
+    glimpsed<std::uint64_t> refills, remote_frees;
     std::uint64_t pool_hits, pool_same_size;  // spans that came from the pool, and with the same real-span size
   };
 

@@ -18,15 +18,16 @@
 #include <polder/heap/supermalloc/block_list.hpp>
 #include <polder/heap/supermalloc/pages.hpp>
 #include <polder/os/futex.hpp>
+#include <polder/sync/glimpsed.hpp>
 
 namespace polder::heap::supermalloc {
 
 // What a cache has seen. Under its lock.
 struct traffic {
-  std::uint64_t locks;   // times its lock was taken for a block or a list
-  std::uint64_t in;      // lists that came, from below or from above
-  std::uint64_t out;     // lists that went
-  std::uint64_t walked;  // blocks whose links were followed to split a list
+  glimpsed<std::uint64_t> locks;  // times its lock was taken for a block or a list
+  std::uint64_t in;               // lists that came, from below or from above
+  std::uint64_t out;              // lists that went
+  std::uint64_t walked;           // blocks whose links were followed to split a list
 
   void operator+=(const traffic& t) {
     locks += t.locks;

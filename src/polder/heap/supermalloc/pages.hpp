@@ -15,6 +15,7 @@
 #include <polder/heap/supermalloc/block_list.hpp>
 #include <polder/heap/supermalloc/chunk_source.hpp>
 #include <polder/heap/supermalloc/fullest_first.hpp>
+#include <polder/sync/glimpsed.hpp>
 
 namespace polder::heap::supermalloc {
 
@@ -32,8 +33,8 @@ struct pages {
   block_list adrift;
 
   std::uint64_t taken, given;  // blocks
-  std::size_t held;            // bytes of folios that are not clean
-  std::size_t busy;            // bytes of folios with used blocks
+  glimpsed<std::size_t> held;  // bytes of folios that are not clean
+  glimpsed<std::size_t> busy;  // bytes of folios with used blocks
   std::uint64_t discards;      // folios given back to the system
   std::uint64_t looks;         // of trims, at the region of a folio: for tests
 };

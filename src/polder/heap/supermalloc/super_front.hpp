@@ -199,9 +199,9 @@ class super_front {
   void add_to(statistics& s) const noexcept {
     std::size_t held = 0, busy = 0;
     for (unsigned i = 0; i < homes_ * (count + 1); ++i) {
-      held += glimpse(vaults_[i].pages.held);
-      busy += glimpse(vaults_[i].pages.busy);
-      s.refills += glimpse(vaults_[i].seen.locks);
+      held += vaults_[i].pages.held.glimpse();
+      busy += vaults_[i].pages.busy.glimpse();
+      s.refills += vaults_[i].seen.locks.glimpse();
     }
     const std::size_t tables =
         state_bytes_ + source_->record_bytes() + rows_made() * mem::zeroed::bytes<cpu_row>(1);
