@@ -11,7 +11,8 @@ inline constexpr std::size_t MiB = std::size_t{1} << 20;
 inline constexpr std::size_t GiB = std::size_t{1} << 30;
 inline constexpr std::size_t TiB = std::size_t{1} << 40;
 
-constexpr bool is_power_of_two(std::size_t n) { return std::has_single_bit(n); }
+// Without popcount, which is a call where the processor is not known to have it.
+constexpr bool is_power_of_two(std::size_t n) { return n != 0 && (n & (n - 1)) == 0; }
 
 // Index of the highest set bit; n > 0.
 constexpr unsigned floor_log2(std::size_t n) { return unsigned(std::bit_width(n)) - 1; }

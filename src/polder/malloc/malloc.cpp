@@ -50,14 +50,15 @@ POLDER_NOINLINE void* calloc_missed(std::size_t n, bool inside) noexcept {
   return had(instance.allocate_zeroed_missed(n, inside));
 }
 
-// realloc of null, its arguments where realloc has them. It is not malloc: who counts the calls of both would count it twice.
-POLDER_NOINLINE void* malloc_for_realloc(void*, std::size_t n) noexcept {
+// For realloc of null and small alignments, the size where these have it. Not malloc itself: who counts the calls of both would count
+// one twice.
+POLDER_NOINLINE void* malloc_of_second(std::uintptr_t, std::size_t n) noexcept {
   return instance.allocate_or<malloc_missed>(n);
 }
 
 // A power of two, or any small number.
 void* aligned(std::size_t alignment, std::size_t n) {
-  if (alignment <= min_alignment) return had(instance.allocate(n));
+  if (alignment <= min_alignment) return malloc_of_second(alignment, n);
   if (n > largest || alignment > largest - n) return out_of_memory();
   return had(instance.allocate_aligned(alignment, n));
 }
@@ -83,7 +84,7 @@ POLDER_PUBLIC void* calloc(std::size_t count, std::size_t size) noexcept {
 }
 
 POLDER_PUBLIC void* realloc(void* p, std::size_t n) noexcept {
-  if (p == nullptr) return malloc_for_realloc(p, n);
+  if (p == nullptr) return malloc_of_second(address(p), n);
   if (n == 0) [[unlikely]] {
     instance.deallocate(p);
     return nullptr;
