@@ -9,7 +9,8 @@ namespace polder::heap {
 constexpr std::size_t mapped_growth = 1 * MiB;
 
 core::had core::allocate_large(lab& l, std::size_t n, std::size_t alignment) noexcept {
-  if (n > PTRDIFF_MAX || alignment > PTRDIFF_MAX - n) return {};
+  // What no address space has room for: nothing that is given back would help.
+  if (n > os::most_mapped || alignment > os::most_mapped - n) return os::probe::oom(n), had{};
   decay();  // a program may need nothing smaller for a while
   const std::size_t room = align_up(n, mem::grain_size) + (alignment > mem::grain_size ? alignment : 0);
   relieve(l, room);
@@ -17,7 +18,7 @@ core::had core::allocate_large(lab& l, std::size_t n, std::size_t alignment) noe
   for (unsigned tries = 0; !h.p && make_room(l, room, tries); ++tries) h = try_large(l.trail, n, alignment);
   if (!h.p) return os::probe::oom(n), h;
   // A small block that lay there may have left its key, which realloc would copy to where a free looks for one.
-  if (!h.zero) static_cast<mem::block*>(h.p)->wipe();
+  if (!h.zero) static_cast<mem::block*>(h.p)->wipe_if_written();
   os::probe::large_alloc(h.p, n);
   return h;
 }

@@ -527,6 +527,40 @@ TEST(polder_heap, what_is_too_large_is_refused) {
   h.free(p);
 }
 
+TEST(polder_heap, what_is_too_large_costs_nothing_of_what_is_free) {
+  served h;
+  h.free(h.allocate(MiB));
+  const std::size_t cached = h.now().cached;
+  ASSERT_GE(cached, MiB);
+  for (const std::size_t n : {std::size_t{1} << 62, os::most_mapped + 1}) {
+    EXPECT_EQ(nullptr, h.allocate(n));
+    EXPECT_EQ(nullptr, h.heap.allocate_zeroed(n));
+    EXPECT_EQ(nullptr, h.heap.allocate_aligned(4096, n));
+  }
+  EXPECT_EQ(cached, h.now().cached);
+}
+
+// Bytes, as the kernel counts them: a page that was only read is none.
+std::size_t resident_bytes() {
+  std::FILE* const f = std::fopen("/proc/self/statm", "r");
+  unsigned long all = 0, pages = 0;
+  if (f == nullptr || std::fscanf(f, "%lu %lu", &all, &pages) != 2) ADD_FAILURE() << "no /proc/self/statm";
+  if (f != nullptr) std::fclose(f);
+  return pages * os::page_size();
+}
+
+TEST(polder_heap, large_blocks_that_nobody_writes_to_take_no_memory) {
+  constexpr std::size_t n = 100'000;
+  served h;
+  std::vector<void*> held(500);
+  for (void*& p : held) p = h.allocate(n);
+  for (void* p : held) h.free(p);
+  const std::size_t before = resident_bytes();
+  for (void*& p : held) p = h.allocate(n);  // in grains that were in use
+  EXPECT_LT(resident_bytes(), before + held.size() * os::page_size() / 2);
+  for (void* p : held) h.free(p);
+}
+
 class realloc : public testing::Test {
  protected:
   static unsigned char at(std::size_t i) { return (unsigned char)(i * 131 / 16 + 1); }
