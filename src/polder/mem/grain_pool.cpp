@@ -53,6 +53,13 @@ constexpr std::uint64_t starts_that_touch(std::uint64_t word, unsigned n) {
   return word;
 }
 
+// Those of the grains before or behind which is none that is open; all, if there is none. From the middle of what a run left behind, a
+// single grain would leave no room for another such run.
+constexpr std::uint64_t at_an_end(std::uint64_t grains, std::uint64_t open) {
+  const std::uint64_t ends = grains & ~(open << 1 & open >> 1);
+  return ends != 0 ? ends : grains;
+}
+
 // A huge page is worth having for memory that will be touched all over: runs, and spans of a class of which some were filled, or
 // where they are many for each thread. What one of them leaves empty must be little of the heap.
 bool grain_pool::is_worth_huge_pages(density d, chunk_number open) const noexcept {
@@ -91,6 +98,7 @@ unsigned grain_pool::take_in(chunk_number c, unsigned n, want w) noexcept {
     // long and scattered, do not cut up the room for runs.
     const std::uint64_t exact = starts & ~(usable << 1) & ~starts_of_runs(usable, n + 1);
     if (exact != 0) starts = exact;
+    else if (n == 1) starts = at_an_end(starts, open);
     const unsigned at = unsigned(n == 1 ? std::countr_zero(starts) : 63 - std::countl_zero(starts));
     if (k.taken.try_take_at(at, n)) return at;
   }
@@ -462,8 +470,10 @@ std::size_t grain_pool::purge_chunk(chunk_number c, const purge_options& o) noex
     else if ((old & in_use) != 0) split(c);
   }
   // A huge page brought in what lies beside as well, which nobody has written to. It may still be there when the chunk has long
-  // been split, on account of its other half.
-  if (kind != page_kind::small) beside = halves_with(old) & ~taken & ~dirty;
+  // been split, on account of its other half. Where all is to go, that is so beside grains in use, too.
+  const bool all_goes = o.what == which::all && o.splits && old != 0;
+  if (kind != page_kind::small) beside = halves_with(all_goes ? old | taken : old) & ~taken & ~dirty;
+  if (kind == page_kind::huge && (beside & halves_with(taken)) != 0) split(c);
   for_each_run(old | beside, [&](unsigned at, unsigned n) {
     const std::uint64_t mask = ones(at, n);
     if (!k.taken.try_take_at(at, n)) return;  // somebody took part of it: it is in use again

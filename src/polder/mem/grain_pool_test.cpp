@@ -244,6 +244,19 @@ TEST(grain_pool, a_hole_that_fits_is_filled_before_a_larger_one_is_cut) {
   EXPECT_EQ(all + 40, p.take(1).first);      // single grains from below
 }
 
+// A buffer for a moment, and something small that stays, in turn.
+TEST(grain_pool, single_grains_out_of_what_a_run_left_leave_room_for_another) {
+  constexpr unsigned length = grains_per_chunk / 2 + 1, turns = 100;
+  pooled p(64);
+  for (unsigned i = 0; i != turns; ++i) {
+    const grain g = p.take_and_touch(length);
+    ASSERT_NE(0u, g);
+    ASSERT_TRUE(p.pool.give(g, length));
+    ASSERT_NE(0u, p.take_and_touch(1));
+  }
+  EXPECT_LE(p.it.main_open(), (turns + 2 * length) / (grains_per_chunk - length) + 1);
+}
+
 TEST(grain_pool, a_run_that_is_dirty_in_part_before_a_clean_one) {
   pooled p(4);
   const grain all = p.take(63).first;
@@ -628,17 +641,35 @@ TEST(grain_pool, a_purge_drops_what_a_huge_page_brought_in_when_the_chunk_was_sp
   const grain beside = other - 16;
   ASSERT_TRUE(p.free(beside));
   if (resident_pages(p, beside) == 0) GTEST_SKIP() << "the kernel had no huge page to give";
+  const auto purge_aged = [&] { return p.purge({.what = which::aged}) + p.purge({.what = which::aged}); };
   ASSERT_TRUE(p.pool.give(g, 16));
-  EXPECT_EQ(16 * grain_size, p.purge({.what = which::all}));
+  EXPECT_EQ(16 * grain_size, purge_aged());
   EXPECT_EQ(page_kind::small_again, p.kind(g));
   EXPECT_NE(0, resident_pages(p, beside));
   ASSERT_TRUE(p.pool.give(other, 16));
-  EXPECT_EQ(16 * grain_size, p.purge({.what = which::all}));
+  EXPECT_EQ(16 * grain_size, purge_aged());
   EXPECT_EQ(0, resident_pages(p, beside));
   EXPECT_TRUE(p.counts_right());
 }
 
 // The kernel puts small pages together again where huge ones are asked for, and what was given back would be there again.
+TEST(grain_pool, where_all_is_to_go_what_a_huge_page_brought_in_goes_beside_what_is_in_use_too) {
+  with_huge_pages p(64);
+  const grain g = p.first_run_in_huge_pages(16);
+  if (g == 0) GTEST_SKIP() << "no huge pages here";
+  const grain kept = p.take(16).first, other = p.take(16).first;
+  ASSERT_EQ(g, other + grains_per_chunk / 2);
+  for (const grain t : {kept, other}) *p.it.address_of(t) = std::byte{1};
+  const grain beside = other - 16;
+  ASSERT_TRUE(p.free(beside));
+  if (resident_pages(p, beside) == 0) GTEST_SKIP() << "the kernel had no huge page to give";
+  ASSERT_TRUE(p.pool.give(g, 16));
+  EXPECT_EQ(16 * grain_size, p.purge({.what = which::all}));
+  EXPECT_EQ(0, resident_pages(p, beside));
+  for (const grain t : {kept, other}) EXPECT_EQ(std::byte{1}, *p.it.address_of(t));
+  EXPECT_TRUE(p.counts_right());
+}
+
 TEST(grain_pool, a_huge_page_is_not_asked_for_again_while_part_of_it_was_given_back_and_part_is_in_use) {
   with_huge_pages p(64);
   const grain g = p.first_run_in_huge_pages(16);
