@@ -4379,9 +4379,16 @@ void sum_thread(int thread) {
   b = fold(13, *(thread_is + thread), *(state + S_PC));
   if (*(thread_is + thread) != DONE) {
     a = fold(a, *(state + R_SP), *(thread_invoking + thread));
-    // Of the temporaries those up to the highest that the access names are in use; of a call its arguments.
+    if (*(thread_invoking + thread)) {
+      a = fold(a, *(thread_argument + thread), 17);
+      b = fold(b, 17, *(thread_argument + thread));
+    }
+    // Of the temporaries those up to the highest that the access names are in use; of a call its arguments, and since the
+    // library keeps no frame, where it was called from.
     word = *(code + *(state + S_PC) / 4);
     if (field(word, 67108864, 64) == 0) {
+      a = fold(a, *(state + R_RA), R_RA);
+      b = fold(b, R_RA, *(state + R_RA));
       i = R_A0;
       last = R_A0 + 2;
     } else {
