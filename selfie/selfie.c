@@ -3522,6 +3522,9 @@ void copy_state(int context, int out) {
     } else *(state + i) = *(memory + word);
     i = i + 1;
   }
+  // What is executed is looked up in the table without a look at its length.
+  if ((*(state + S_LOW) < 0) + ((*(state + S_LOW) - 1) / page_bytes >= *(state + S_PAGES)))
+    trouble_because(parent, "hypster_run with more code than pages");
 }
 
 void forget_maps(int context) {
@@ -3541,6 +3544,7 @@ int child_of(int context, int block) {
   int word;
 
   if (block % 4 != 0) trouble_because(context, "hypster_run with an unaligned state block");
+  if (block < *(state_of(context) + S_LOW)) trouble_because(context, "hypster_run with a bad state block");
   c = 0;
   while (c < contexts) {
     if (*(context_parent + c) == context)
@@ -3688,8 +3692,9 @@ int handle_call(int context) {
     return context;
   }
   if (number == CALL_RUN) {
+    result = child_of(context, *(state + R_A0));
     *(state + S_PC) = *(state + S_PC) + 4;
-    return child_of(context, *(state + R_A0));
+    return result;
   }
   if (number == CALL_WRITE) result = transfer(context, 0);
   else if (number == CALL_READ) result = transfer(context, 1);

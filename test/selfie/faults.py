@@ -32,9 +32,34 @@ def test_faults__machine():
     fault("int main() { assert(1 == 2); return 0; }", where + r"this assertion does not hold by jal .*" + at)
     fault("int main() { return write(1, (int*)9, 4); }",
           r"selfie: libcstar:0: unaligned access: 0x00000009 is no multiple of 4 by syscall" + at)
-    fault("int main() { return hypster_run((int*)2); }", r"selfie: libcstar:0: hypster_run with an unaligned state block.*" + at)
     fault("int main() { int* p; while (1) { p = malloc(4096); if (p == 0) exit(9); *p = 1; } }", "", status=9)
     run("-c", write("argv.c", "int main(int argc, int* argv) { return argc; }"), "-m", 1, *["x" * 50] * 9, status=10)
+
+
+def test_faults__hypervisor():
+    """A state block that is none is refused: a guest reaches no memory but what it is given."""
+    def refused(text, wanted):
+        said = run("-c", write("fault.c", text), "-m", 1, status=3, cwd=scratch).decode()
+        assert re.fullmatch(rf"selfie: .*: hypster_run with {wanted} by syscall at \$pc=0x[0-9A-F]{{8}}\n", said), f"{text}\nsaid {said}"
+
+    refused("int main() { return hypster_run((int*)2); }", "an unaligned state block")
+    for block in ("0", "400", "-400", "500000"):
+        refused(f"int main() {{ return hypster_run((int*){block}); }}", "a bad state block")
+    for low, pages in ((2147483647, 1), (4097, 1), (8196, 2), (-8192, 1)):
+        refused(f"""int main() {{
+  int* state;
+  int* table;
+  state = malloc(176);
+  table = malloc(8);
+  *(state + 33) = {max(low - 4, 0)};
+  *(state + 36) = {low};
+  *(state + 37) = {pages};
+  *(state + 38) = (int)table;
+  *(state + 39) = (int)table;
+  *(state + 42) = 100;
+  return hypster_run(state);
+}}
+""", "more code than pages")
 
 
 def patched(at, word):
