@@ -442,6 +442,8 @@ int read_source(int file) {
   if (*(file_source + file) >= 0) return 1;
   descriptor = open(packed_name(*(file_name + file)), 0, 0);
   if (descriptor < 0) return 0;
+  if (lines == line_limit) fail(1, "too many lines of source text");
+  if (source_length > source_limit) fail(1, "too much source text");
   *(file_source + file) = source_length;
   *(file_lines + file) = lines;
   *(line_begin + lines) = source_length;
@@ -452,7 +454,7 @@ int read_source(int file) {
     i = 0;
     while (i < got) {
       c = character_of(reading, i);
-      if (source_length == source_limit) fail(1, "too much source text");
+      if (source_length >= source_limit) fail(1, "too much source text");
       if (c == 0) c = 1;  // 0 is the end
       *(source + source_length) = c;
       source_length = source_length + 1;

@@ -33,6 +33,18 @@ def test_corpus__reject():
     say(f"{len(programs)} programs, {messages} messages")
 
 
+def test_corpus__long():
+    """The longest text and the most lines there may be are read; what then comes in another file is refused."""
+    main, more = "int main() { return 7; }\n", write("more.c", "int x;\n")
+    limits = (main + " " * (1000000 - len(main)), "much"), (main + "\n" * 39998, "many lines of")
+    for text, what in limits:
+        full = write("full.c", text)
+        run("-c", full, "-m", 1, status=7)
+        for files in ((full, more), (write("over.c", text + "\n"),)):
+            said = run("-c", *files, status=1).decode()
+            assert said == f"selfie: too {what} source text\n", said
+
+
 SCRAPS = [
     "int ", "int* ", "void ", "while ", "if (", "else ", "return ", "{", "}", "(", ")", ";", ",", "=", "==", "*", "/", "-",
     '"', "'", "x", "main", "0", "for (", "&&", "/*", "\\", "\n", "malloc(", "99999999999", "#",
