@@ -558,6 +558,14 @@ void end_error() {
   put_to(1);
 }
 
+void stop_for_errors() {
+  put_to(2);
+  put_text("selfie: ");
+  put_count(errors, " error");
+  put('\n');
+  stop(1);
+}
+
 void error_here(int* text) {
   if (last_error != token_begin) {
     last_error = token_begin;
@@ -1623,7 +1631,25 @@ int called_variable(int name) {
   return symbol;
 }
 
-int factor() {
+int nesting = 0;
+int nesting_limit = 1000;
+
+// One level further in: each is some calls of the parser, and their room is limited.
+void nest() {
+  if (nesting == nesting_limit) {
+    begin_error(scanned_file, token_line);
+    put_text("expected at most ");
+    put_number(nesting_limit);
+    put_text(" levels of nesting, found more");
+    end_error();
+    stop_for_errors();
+  }
+  nesting = nesting + 1;
+}
+
+int factor();
+
+int factor_within() {
   int type;
   int name;
   int symbol;
@@ -1707,6 +1733,15 @@ int factor() {
   push();
   if (token == FOREIGN) next_token();
   return ANY;
+}
+
+int factor() {
+  int type;
+
+  nest();
+  type = factor_within();
+  nesting = nesting - 1;
+  return type;
 }
 
 int product() {
@@ -1915,11 +1950,13 @@ void end_statement() {
 void statement();
 
 void block() {
+  nest();
   if (token == LEFT_BRACE) {
     next_token();
     while ((token != RIGHT_BRACE) * (token != END_OF_FILE)) statement();
     must_be(RIGHT_BRACE);
   } else statement();
+  nesting = nesting - 1;
 }
 
 void while_statement() {
@@ -5645,13 +5682,7 @@ void compile_command() {
   }
   if (count == 0) fail(2, "expected files after -c, found none");
   end_program();
-  if (errors > 0) {
-    put_to(2);
-    put_text("selfie: ");
-    put_count(errors, " error");
-    put('\n');
-    stop(1);
-  }
+  if (errors > 0) stop_for_errors();
   if (verbose) {
     put_to(2);
     put_text("selfie: ");

@@ -45,6 +45,31 @@ def test_corpus__long():
             assert said == f"selfie: too {what} source text\n", said
 
 
+NESTED = [  # what begins and ends a level, within what, and what is in it
+    ("(", ")", "return {};", "7"),
+    ("(int)", "", "return {};", "7"),
+    ("- ", "", "return {};", "7"),
+    ("main(", ")", "return {};", "7"),
+    ("*", "", "{} = 7;", "p"),
+    ("if (1) ", "", "{}", "return 7;"),
+    ("while (1) {", "}", "{}", "return 7;"),
+]
+
+
+def test_corpus__nested():
+    """What is nested too deeply is refused, however deep it is, and less is not."""
+    def said_of(part, depth, **arguments):
+        begin, end, within, inmost = part
+        program = write("nested.c", "int main(int p) {\n" + within.format(begin * depth + inmost + end * depth) + "\n}\n")
+        return run("-c", program.name, cwd=scratch, status=(0, 1), **arguments).decode()
+
+    refused = "nested.c:2: expected at most 1000 levels of nesting, found more\nselfie: 1 error\n"
+    for part in NESTED:
+        assert refused not in said_of(part, 990), part
+        assert said_of(part, 900000 // len(part[0] + part[1])).endswith(refused), part
+    assert said_of(NESTED[3], 2000, machine=("-l", binary(), "-m", 16)).endswith(refused)
+
+
 SCRAPS = [
     "int ", "int* ", "void ", "while ", "if (", "else ", "return ", "{", "}", "(", ")", ";", ",", "=", "==", "*", "/", "-",
     '"', "'", "x", "main", "0", "for (", "&&", "/*", "\\", "\n", "malloc(", "99999999999", "#",
