@@ -2564,6 +2564,7 @@ int image_get() {
 // A name, -1 if there is none.
 int image_get_name() {
   int n;
+  int c;
 
   n = image_get();
   if (n < 0) return -1;
@@ -2571,7 +2572,10 @@ int image_get_name() {
   if (image_read + n > image_length) return -1;
   word_length = 0;
   while (word_length < n) {
-    *(word_text + word_length) = image_get();
+    c = image_get();
+    if (c < 1) return -1;
+    if (c > 255) return -1;
+    *(word_text + word_length) = c;
     word_length = word_length + 1;
   }
   return intern();
@@ -4055,6 +4059,7 @@ int fill_tally(int kind) {
   int at;
   int total;
   int place;
+  int to;
 
   clear(tally, code_count);
   total = 0;
@@ -4066,11 +4071,11 @@ int fill_tally(int kind) {
       place = *(code_place + i);
       at = i;
     }
-    if (kind_of(i) == kind) {
+    if ((kind_of(i) == kind) * (*(executions + i) != 0)) {
       total = total + *(executions + i);
-      if (kind == 1)
-        *(tally + field(*(code + i), 1, 67108864)) = *(tally + field(*(code + i), 1, 67108864)) + *(executions + i);
-      else *(tally + at) = *(tally + at) + *(executions + i);
+      to = at;
+      if (kind == 1) to = field(*(code + i), 1, 67108864);  // in the code, as it was executed
+      *(tally + to) = *(tally + to) + *(executions + i);
     }
     i = i + 1;
   }

@@ -62,9 +62,13 @@ def test_faults__hypervisor():
 """, "more code than pages")
 
 
+def tiny():
+    return list(memoryview(run_binary(write("tiny.c", "int main() { int i; i = 1; return i; }\n"))).cast("i"))
+
+
 def patched(at, word):
-    """selfie's own binary of a small program with another word in its code, and with the sum that belongs to it."""
-    words = list(memoryview(run_binary(write("tiny.c", "int main() { int i; i = 1; return i; }\n"))).cast("i"))
+    """selfie's own binary of a small program with another word behind its header, and with the sum that belongs to it."""
+    words = tiny()
     words[8 + at] = word - (1 << 32) if word >= 1 << 31 else word
     total = 0
     for value in words[8:]:
@@ -101,6 +105,11 @@ def test_faults__binary():
     assert "no instruction: 0x3C08FFFF" in said, said
     said = run("-l", patched(12, 0x24020FA7), "-m", 1, status=3).decode()  # addiu $v0,$zero,4007
     assert "unknown system call 4007 by syscall" in said, said
+    run("-l", patched(14, 0x0FFFFFFF), "-p", "-m", 1, status=1)  # a jal to nowhere, which is never executed
+    name = sum(tiny()[2:5]) + 2  # the first character of the first file's name
+    for character in (0, 256, 0x80000000, 0xFFFFFFFF):
+        said = run("-l", patched(name, character), "-S", "-", status=3).decode()
+        assert said == f"selfie: {scratch}/patched.m: bad binary: the name of a file is missing\n", said
 
 
 def test_faults__command_line():
