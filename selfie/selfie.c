@@ -473,16 +473,24 @@ int read_source(int file) {
   return 1;
 }
 
-// The text of a line without its indentation; nothing if the file cannot be read (any more).
-void put_source_line(int file, int line) {
+// The text of a line without its indentation, up to the next line; 0 if the file cannot be read (any more) or is shorter now.
+int* source_line(int file, int line) {
   int* text;
 
-  if (read_source(file) == 0) return;
-  if (line < 1) return;
-  if (line > *(file_length + file)) return;
+  if (read_source(file) == 0) return 0;
+  if (line < 1) return 0;
+  if (line > *(file_length + file)) return 0;
   text = source + *(line_begin + *(file_lines + file) + line - 1);
   while (*text == ' ') text = text + 1;
   while (*text == '\t') text = text + 1;
+  return text;
+}
+
+void put_source_line(int file, int line) {
+  int* text;
+
+  text = source_line(file, line);
+  if (text == 0) return;
   while (*text != '\n') {
     if (*text == 0) return;
     put(*text);
@@ -5264,6 +5272,7 @@ void report_failure() {
   int who;
   int length;
   int i;
+  int* line;
 
   what = failed;
   who = failed_thread;
@@ -5298,11 +5307,8 @@ void report_failure() {
       put_text(", line ");
       put_number(i % 65536);
       put_text(": this does not hold: ");
-      if (read_source(i / 65536)) {
-        i = *(line_begin + *(file_lines + i / 65536) + i % 65536 - 1);
-        while (*(source + i) == ' ') i = i + 1;
-        put_safe(source + i);
-      }
+      line = source_line(i / 65536, i % 65536);
+      if (line != 0) put_safe(line);
     } else put_failure();
     put_line("</text>");
     put_line("</svg>");

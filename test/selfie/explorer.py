@@ -133,5 +133,12 @@ def test_explorer__replay():
     assert emulated == said, emulated
     hosted = run("-l", binary(), "-m", 64, "-l", binary(), "-y", 40, *files, "-x", 1, 2, status=1, cwd=CONCURRENT).decode()
     assert hosted == said, hosted
+    # A binary is drawn with as much of its source as there still is.
+    source = write("drawn.c", "int* cell;\n\n\nvoid thread(int self) {\n  assert(self == 2);\n}\n")
+    run("-c", source, "-o", scratch / "drawn.m")
+    for text, line in ((source.read_text(), "assert(self == 2);"), ("int* cell;\n", "")):
+        source.write_text(text)
+        run("-l", scratch / "drawn.m", "-g", scratch / "drawn.svg", "-x", 1, 1, status=1)
+        assert f">thread 0, line 5: this does not hold: {line}</text>" in (scratch / "drawn.svg").read_text()
     bad = run(*files, "-R", 1, "0*1 7*2", status=2, cwd=CONCURRENT).decode()
     assert "expected a schedule such as" in bad
