@@ -31,8 +31,8 @@ int out_limit = 4096;
 
 int* reading;  // a packed buffer for what is read
 
-// What libcstar does beyond C's library. Compiled by starc, the library's own versions stand and these are not used;
-// compiled by others, there is no machine below that could run a context.
+// What libcstar has beyond C's library, and this program needs. Compiled by starc, the library's own stands and this one is
+// not used; compiled by others, there is no machine below that could run a context.
 int hypster_run(int* state) { return -1; }
 
 void flush() {
@@ -2253,8 +2253,7 @@ void procedure_declaration(int type, int name, int old) {
   else if (token == LEFT_BRACE) {
     if (*(symbol_state + symbol) == DEFINED) about_name("expected one body of ", name, ", found a second");
     if (*(symbol_state + symbol) == LIBRARY)
-      if (*(symbol_place + symbol) < *(symbol_place + *(global_symbol + intern_text("hypster_run"))))
-        about_name("expected a new name, found ", name, " of the library");
+      if (name != intern_text("hypster_run")) about_name("expected a new name, found ", name, " of the library");
     procedure = symbol;
     if (*(symbol_state + symbol) != LIBRARY) {
       *(symbol_state + symbol) = DEFINED;
@@ -2263,7 +2262,7 @@ void procedure_declaration(int type, int name, int old) {
       *(symbol_line + symbol) = previous_line;
     }
     body();
-    if (*(symbol_state + symbol) == LIBRARY) {  // written for other compilers: checked and forgotten
+    if (*(symbol_state + symbol) == LIBRARY) {  // hypster_run is written for other compilers: checked and forgotten
       code_count = code_before;
       calls = calls_before;
     }
