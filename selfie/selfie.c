@@ -784,34 +784,41 @@ void scan_number() {
   }
 }
 
+int ends_line(int c) { return (c == '\n') + (c == 0); }
+
+// What a backslash and the next character mean; the end of a line or of the file is no such character, and not passed.
+int scan_escaped() {
+  int c;
+
+  c = *(source + position);
+  if (ends_line(c) == 0) position = position + 1;
+  c = escaped(c);
+  if (c >= 0) return c;
+  error_here("expected one of n t 0 \\ ' \" after the backslash");
+  return 0;
+}
+
 void scan_character() {
   int c;
 
   token = NUMBER;
+  token_value = 0;
   position = position + 1;
   c = *(source + position);
-  if (c == '\\') {
-    position = position + 1;
-    c = escaped(*(source + position));
-    if (c < 0) {
-      error_here("expected one of n t 0 \\ ' \" after the backslash");
-      c = 0;
-    }
-  } else if (c == 39) {
+  if ((c == 39) + ends_line(c)) {
     error_here("expected a character between the quotes");
-    position = position + 1;
-    token_value = 0;
+    if (c == 39) position = position + 1;
     return;
   }
-  token_value = c;
   position = position + 1;
+  if (c == '\\') c = scan_escaped();
+  token_value = c;
   if (*(source + position) == 39) position = position + 1;
   else {
     error_here("expected ' after the character");
     c = position;
     while (*(source + c) != 39) {
-      if (*(source + c) == '\n') return;
-      if (*(source + c) == 0) return;
+      if (ends_line(*(source + c))) return;
       c = c + 1;
     }
     position = c + 1;
@@ -839,14 +846,7 @@ void scan_string() {
       more = 0;
     } else {
       position = position + 1;
-      if (c == '\\') {
-        c = escaped(*(source + position));
-        position = position + 1;
-        if (c < 0) {
-          error_here("expected one of n t 0 \\ ' \" after the backslash");
-          c = 0;
-        }
-      }
+      if (c == '\\') c = scan_escaped();
       if (word_length == word_limit) error_here("expected a string of at most 4096 characters");
       else {
         *(word_text + word_length) = c;

@@ -45,6 +45,18 @@ def test_corpus__long():
             assert said == f"selfie: too {what} source text\n", said
 
 
+def test_corpus__broken_off():
+    """A character or string ends with its line, and the last with its file; what stands in the lines behind is still read."""
+    backslash = "expected one of n t 0 \\ ' \" after the backslash"
+    for begun, wanted in (("'", "expected a character between the quotes"), ("'x", "expected ' after the character"),
+                          ("'\\", backslash), ('"', 'expected " before the end of the {}'),
+                          ('"x', 'expected " before the end of the {}'), ('"\\', backslash)):
+        for end, behind in (("file", ""), ("line", "\n; }\nint f() { return b; }\n")):
+            said = run("-c", write("begun.c", f"int main() {{\n  return {begun}{behind}"), status=1).decode()
+            assert f"begun.c:2: {wanted.format(end)}\n" in said, said
+            assert not behind or "begun.c:4: expected a variable that is declared before, found 'b'\n" in said, said
+
+
 NESTED = [  # what begins and ends a level, within what, and what is in it
     ("(", ")", "return {};", "7"),
     ("(int)", "", "return {};", "7"),
