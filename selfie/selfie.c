@@ -4189,6 +4189,7 @@ void execute(int megabytes, int* name) {
 // They share variables and heap; each has a stack of its own. compare_and_swap(address, old, new) is one step. Any of
 //
 //   assert(0) · an access that no machine allows · contexts that wait for each other · a history that is not linearizable
+//   a state that comes back, so that it could come back for ever
 //
 // is a failure. A *schedule* is the sequence of who makes the next step. A step is an access to a word that two contexts
 // use and one of them writes: all other instructions cannot be seen by others, so nothing is lost if nobody is
@@ -4249,7 +4250,9 @@ int* step_thread;
 int* step_current;   // who made the step before
 int* step_switches;  // before it
 int* step_enabled;   // thread_limit words each
-int prefix = 0;      // so many steps are given
+int* step_sum;       // of the state before it, where states are compared
+int* step_other_sum;
+int prefix = 0;  // so many steps are given
 
 int bound = 0;
 int no_bound = 1000000;
@@ -4268,6 +4271,7 @@ int FAILED_HISTORY = 4;
 int FAILED_LENGTH = 5;
 int FAILED_CALL = 6;
 int FAILED_SCHEDULE = 7;
+int FAILED_AGAIN = 8;
 int showing = 0;  // print every step
 int picture = 0;  // descriptor of an SVG, 0: none
 int picture_top = 46;
@@ -4733,6 +4737,7 @@ void put_failure() {
   else if (failed == FAILED_WAITING) put_text("everyone waits for another's write");
   else if (failed == FAILED_HISTORY) put_text("the history is not linearizable");
   else if (failed == FAILED_LENGTH) put_text("no end: too many steps");
+  else if (failed == FAILED_AGAIN) put_text("no end: all is as it was some steps before");
   else if (failed == FAILED_CALL) put_text("a call that has no place in an explored program");
   else put_text("this schedule cannot be followed");
   if ((failed == FAILED_ASSERT) + (failed == FAILED_MACHINE) + (failed == FAILED_CALL) > 0) {
@@ -5006,17 +5011,13 @@ void more_room() {
   visited_limit = 2 * visited_limit;
 }
 
-// Whether this state was met before with no more switches used; else it is remembered.
-int met_before(int current, int switches) {
+// The sums of the state before the next step.
+void sum_state(int current) {
   int a;
   int b;
   int t;
-  int i;
 
-  if (bound == no_bound) {  // then nothing depends on who came before
-    current = 0;
-    switches = 0;
-  }
+  if (bound == no_bound) current = 0;  // then nothing depends on who came before
   a = fold(memory_sum, history_sum, current);
   b = fold(memory_other_sum, current, history_other_sum);
   t = 0;
@@ -5029,6 +5030,32 @@ int met_before(int current, int switches) {
   }
   if (a < 0) a = a - smallest;
   if (b < 0) b = b - smallest;
+  *(step_sum + steps) = a;
+  *(step_other_sum + steps) = b;
+}
+
+// Whether this schedule has been in this state before.
+int comes_back() {
+  int s;
+
+  s = 0;
+  while (s < steps) {
+    if (*(step_sum + s) == *(step_sum + steps))
+      if (*(step_other_sum + s) == *(step_other_sum + steps)) return 1;
+    s = s + 1;
+  }
+  return 0;
+}
+
+// Whether this state was met before with no more switches used; else it is remembered.
+int met_before(int switches) {
+  int a;
+  int b;
+  int i;
+
+  if (bound == no_bound) switches = 0;
+  a = *(step_sum + steps);
+  b = *(step_other_sum + steps);
   i = a % visited_limit;
   while (*(visited + 3 * i + 2) != 0) {
     if (*(visited + 3 * i) == a)
@@ -5222,14 +5249,19 @@ int run_schedule() {
         result = 1;
       } else {
         result = 1;
+        // In a search those of the prefix are known from the schedule before.
+        if (compare_states * (mode != RANDOM) * ((mode == GIVEN) + (steps >= prefix))) sum_state(current);
         if (steps >= prefix) {
           if (mode == RANDOM) *(step_thread + steps) = random_choice(steps);
           else if (mode == GIVEN) {
+            if (compare_states)
+              if (comes_back()) fail_run(0, FAILED_AGAIN);
             if (enabled > 1) fail_run(0, FAILED_SCHEDULE);
             *(step_thread + steps) = next_choice(steps, -1);
           } else {
             if (compare_states)
-              if (met_before(current, switches)) {
+              if (met_before(switches)) {
+                if (comes_back()) fail_run(0, FAILED_AGAIN);
                 result = 0;
                 more = 0;
               }
@@ -5438,6 +5470,8 @@ void start_explorer(int megabytes) {
   step_current = allocate(step_limit + 1);
   step_switches = allocate(step_limit + 1);
   step_enabled = allocate((step_limit + 1) * thread_limit);
+  step_sum = allocate(step_limit + 1);
+  step_other_sum = allocate(step_limit + 1);
   operation_thread = allocate(operation_limit);
   operation_kind = allocate(operation_limit);
   operation_argument = allocate(operation_limit);

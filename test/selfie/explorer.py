@@ -94,6 +94,7 @@ def test_explorer__failures():
         said = run("-c", write("fails.c", text), *arguments, status=1).decode()
         assert re.search(wanted, said), said
         assert "replayed: the same failure after the same steps" in said, said
+        return said
 
     cell = "int* cell; void before() { cell = malloc(8); } "
     fails(cell + "void thread(int self) { *cell = self; assert(*cell == self); }",
@@ -101,6 +102,15 @@ def test_explorer__failures():
     fails(cell + "void thread(int self) { *cell = 1; *(cell + 5) = 1; }", "access to neither data, heap nor stack")
     fails(cell + "void thread(int self) { while (*cell == 0) yield(); }", "everyone waits for another's write")
     fails(cell + "void thread(int self) { while (1) *cell = self; }", "no end: too many steps")
+    # Who waits without yielding may wait for ever, alone or for who never comes; who yields is not asked again before a write.
+    spinning = cell + "void thread(int self) { while (compare_and_swap(cell, 0, 1) == 0) %s; *cell = 0; }"
+    for bound in (1, "all"):
+        said = fails(spinning % "self = self", "no end: all is as it was some steps before", ("-x", 1, bound))
+        schedule = re.search(r"schedule: (.*)", said).group(1)
+        again = run("-c", scratch / "fails.c", "-R", 1, schedule, status=1).decode()
+        assert "FAILED: no end: all is as it was some steps before" in again, again
+        assert run("-c", write("yields.c", spinning % "yield()"), "-x", 1, bound).endswith(b"no failure\n")
+    fails(cell + "void thread(int self) { if (self) while (*cell == 0) self = 1; else *cell = 0; }", "no end: all is as it was")
     fails("void thread(int self) { while (1) self = self + 1; }", "out of fuel")
     fails(cell + "void thread(int self) { write(1, cell, 4); }", "a call that has no place")
     fails(cell + "void thread(int self) { *cell = *cell + 1; } void after() { assert(*cell == 2); }", r"in after\(\)")
