@@ -3426,32 +3426,46 @@ int running = 0;
 
 int* call_name;  // packed name of a file, for open
 
-// Why a context cannot go on: file and line, what happened, the instruction; and the end.
-void begin_trouble(int context) {
+int is_code(int pc) {
+  if (pc < 0) return 0;
+  if (pc / 4 >= code_count) return 0;
+  return pc % 4 == 0;
+}
+
+// Where in the source a context is: not in the library, but where it was called from. Less than 65536: nowhere.
+int place_of(int context) {
+  int* state;
   int pc;
 
+  state = state_of(context);
+  pc = *(state + S_PC);
+  if (is_code(pc) == 0) return 0;
+  if (*(code_place + pc / 4) < 65536) pc = *(state + R_RA) - 8;
+  if (is_code(pc) == 0) return 0;
+  return *(code_place + pc / 4);
+}
+
+// Why a context cannot go on: file and line, what happened, the instruction; and the end.
+void begin_trouble(int context) {
+  int place;
+
   put_to(2);
-  pc = *(state_of(context) + S_PC);
   put_text("selfie: ");
-  if (pc >= 0)
-    if (pc / 4 < code_count)
-      if (*(context_parent + context) < 0)
-        if (pc % 4 == 0) {
-          put_place(*(code_place + pc / 4) / 65536, *(code_place + pc / 4) % 65536);
-          put_text(": ");
-        }
+  if (*(context_parent + context) >= 0) return;
+  place = place_of(context);
+  if (place < 65536) return;
+  put_place(place / 65536, place % 65536);
+  put_text(": ");
 }
 
 void put_instruction_at(int context) {
   int pc;
 
   pc = *(state_of(context) + S_PC);
-  if (pc >= 0)
-    if (pc / 4 < code_count)
-      if (pc % 4 == 0) {
-        put_text(" by ");
-        put_instruction(*(code + pc / 4), pc);
-      }
+  if (is_code(pc)) {
+    put_text(" by ");
+    put_instruction(*(code + pc / 4), pc);
+  }
   put_text(" at $pc=");
   put_hex(pc);
 }
@@ -3752,10 +3766,7 @@ int handle_call(int context) {
   else if (number == CALL_MALLOC) result = malloc_call(context);
   else if (number == CALL_SWAP) result = swap_call(context);
   else if (number == CALL_ASSERT) {
-    if (*(state + R_A0) == 0) {
-      *(state + S_PC) = *(state + R_RA) - 8;
-      trouble_because(context, "this assertion does not hold");
-    }
+    if (*(state + R_A0) == 0) trouble_because(context, "this assertion does not hold");
   } else if (number != CALL_YIELD)
     if (number != CALL_INVOKE)
       if (number != CALL_RESPOND) trouble(context);
@@ -4021,9 +4032,7 @@ void step(int context) {
     return;
   }
   pc = *(state + S_PC);
-  known = 0;
-  if (pc >= 0)
-    if (pc / 4 < code_count) known = pc % 4 == 0;
+  known = is_code(pc);
   base_value = 0;
   if (known) base_value = *(state + field(*(code + pc / 4), 2097152, 32));
   *(state + S_FUEL) = 1;
@@ -4644,24 +4653,10 @@ void put_swap(int address, int old, int wanted, int value) {
   }
 }
 
-// Where a thread is: not in the library, but where it was called from.
-int place_of(int thread) {
-  int* state;
-  int pc;
-
-  state = state_of(*(thread_context + thread));
-  pc = *(state + S_PC);
-  if (pc < 0) return 0;
-  if (pc / 4 >= code_count) return 0;
-  if (*(code_place + pc / 4) < 65536) pc = *(state + R_RA) - 8;
-  if (pc < 0) return 0;
-  return *(code_place + pc / 4);
-}
-
 void show(int thread, int action, int address, int old, int value, int wanted) {
   int place;
 
-  place = place_of(thread);
+  place = place_of(*(thread_context + thread));
   put_wide(steps, 5);
   put_text("  ");
   if (thread < threads) {
@@ -4745,7 +4740,7 @@ void put_failure() {
       put_text(", in thread ");
       put_number(failed_thread);
     } else put_text(", in after()");
-    place = place_of(failed_thread);
+    place = place_of(*(thread_context + failed_thread));
     put_text("    // ");
     put_place(place / 65536, place % 65536);
     put_text(": ");
@@ -5331,7 +5326,7 @@ void report_failure() {
     put_text("<text fill=\"#b00\" font-weight=\"bold\" x=\"50\" y=\"");
     put_number(picture_top + length * picture_row + 20);
     put_text("\">");
-    i = place_of(failed_thread);
+    i = place_of(*(thread_context + failed_thread));
     if (failed == FAILED_ASSERT) {
       put_text("thread ");
       put_number(failed_thread);
