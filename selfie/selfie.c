@@ -3635,6 +3635,23 @@ int child_of(int context, int block) {
   return c;
 }
 
+// A word whose address a call was given: what no instruction may reach ends the program.
+int word_for_call(int context, int address) {
+  int* state;
+  int word;
+
+  state = state_of(context);
+  *(state + S_DETAIL) = address;
+  *(state + S_CAUSE) = BY_PROTECTION;
+  if (address < *(state + S_LOW)) trouble(context);
+  *(state + S_CAUSE) = BY_ALIGNMENT;
+  if (address % 4 != 0) trouble(context);
+  *(state + S_CAUSE) = BY_PAGE;
+  word = word_of(context, address);
+  if (word < 0) trouble(context);
+  return word;
+}
+
 // Moves bytes between a file and a context's memory, page by page; what the library's procedure returns.
 int transfer(int context, int reads) {
   int* state;
@@ -3651,23 +3668,12 @@ int transfer(int context, int reads) {
   address = *(state + R_A0 + 1);
   n = *(state + R_A0 + 2);
   if (n < 0) return -1;
-  *(state + S_DETAIL) = address;
-  if (address % 4 != 0) {
-    *(state + S_CAUSE) = BY_ALIGNMENT;
-    trouble(context);
-  }
   flush();
   done = 0;
   while (done < n) {
     part = page_bytes - (address + done) % page_bytes;
     if (part > n - done) part = n - done;
-    word = word_of(context, address + done);
-    if (address + done < *(state + S_LOW)) word = -1;
-    if (word < 0) {
-      *(state + S_DETAIL) = address + done;
-      *(state + S_CAUSE) = BY_PAGE;
-      trouble(context);
-    }
+    word = word_for_call(context, address + done);
     if (reads) {
       i = read(descriptor, memory + word, part);
       if (*(frame_decoded + word / 1024) != 0) forget_decoded(*(frame_decoded + word / 1024));
@@ -3685,19 +3691,14 @@ int transfer(int context, int reads) {
 int open_call(int context) {
   int i;
   int c;
-  int word;
   int address;
 
   address = *(state_of(context) + R_A0);
   i = 0;
   c = 1;
   while (c != 0) {
-    word = word_of(context, address + i / 4 * 4);
-    *(state_of(context) + S_DETAIL) = address;
-    *(state_of(context) + S_CAUSE) = BY_PAGE;
-    if (word < 0) trouble(context);
     if (i == 1000) return -1;
-    if (i % 4 == 0) *(call_name + i / 4) = *(memory + word);
+    if (i % 4 == 0) *(call_name + i / 4) = *(memory + word_for_call(context, address + i));
     c = character_of(call_name, i);
     i = i + 1;
   }
@@ -3722,20 +3723,7 @@ int swap_call(int context) {
   int word;
 
   state = state_of(context);
-  *(state + S_DETAIL) = *(state + R_A0);
-  if (*(state + R_A0) < *(state + S_LOW)) {
-    *(state + S_CAUSE) = BY_PROTECTION;
-    trouble(context);
-  }
-  if (*(state + R_A0) % 4 != 0) {
-    *(state + S_CAUSE) = BY_ALIGNMENT;
-    trouble(context);
-  }
-  word = word_of(context, *(state + R_A0));
-  if (word < 0) {
-    *(state + S_CAUSE) = BY_PAGE;
-    trouble(context);
-  }
+  word = word_for_call(context, *(state + R_A0));
   if (*(memory + word) != *(state + R_A0 + 1)) return 0;
   *(memory + word) = *(state + R_A0 + 2);
   return 1;

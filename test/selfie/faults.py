@@ -30,8 +30,14 @@ def test_faults__machine():
     said = run("-l", binary(), "-m", 1, "-c", "selfie.c", status=3).decode()
     assert said.startswith("selfie: out of memory"), said
     fault("int main() { assert(1 == 2); return 0; }", where + "this assertion does not hold by syscall" + at)
-    fault("int main() { return write(1, (int*)9, 4); }",
-          where + r"unaligned access: 0x00000009 is no multiple of 4 by syscall" + at)
+    for call in ("write(1, {}, 4)", "read(0, {}, 4)", "open({}, 0, 0)", "compare_and_swap({}, 0, 0)"):
+        for address, wanted in ((0, "access through a null pointer: 0x00000000"),
+                                (400, "access to code as if it were data: 0x00000190"),
+                                (-8, "access to a negative address: 0xFFFFFFF8"),
+                                (1234567, "unaligned access: 0x0012D687 is no multiple of 4"),
+                                (500000, "access to neither data, heap nor stack: 0x0007A120"),
+                                (4194304, "access beyond the end of memory: 0x00400000")):
+            fault(f"int main() {{ return {call.format(f'(int*){address}')}; }}", f"{where}{wanted} by syscall{at}")
     fault("int main() { int* p; while (1) { p = malloc(4096); if (p == 0) exit(9); *p = 1; } }", "", status=9)
     run("-c", write("argv.c", "int main(int argc, int* argv) { return argc; }"), "-m", 1, *["x" * 50] * 9, status=10)
 
