@@ -3652,6 +3652,20 @@ int word_for_call(int context, int address) {
   return word;
 }
 
+void copy_bytes(int* to, int* from, int n) {
+  int i;
+
+  i = 0;
+  while (i + 4 <= n) {
+    *(to + i / 4) = *(from + i / 4);
+    i = i + 4;
+  }
+  while (i < n) {
+    set_character(to, i, character_of(from, i));
+    i = i + 1;
+  }
+}
+
 // Moves bytes between a file and a context's memory, page by page; what the library's procedure returns.
 int transfer(int context, int reads) {
   int* state;
@@ -3669,21 +3683,30 @@ int transfer(int context, int reads) {
   n = *(state + R_A0 + 2);
   if (n < 0) return -1;
   flush();
+  if (reads) {
+    // Once, whatever pages it is for: who asks again after there was something may wait for what never comes.
+    if (n > 4096) n = 4096;
+    if (n > 0) word_for_call(context, address);
+    n = read(descriptor, reading, n);
+    if (n < 0) return -1;
+  }
   done = 0;
   while (done < n) {
     part = page_bytes - (address + done) % page_bytes;
     if (part > n - done) part = n - done;
     word = word_for_call(context, address + done);
     if (reads) {
-      i = read(descriptor, memory + word, part);
+      copy_bytes(memory + word, reading + done / 4, part);
       if (*(frame_decoded + word / 1024) != 0) forget_decoded(*(frame_decoded + word / 1024));
-    } else i = write(descriptor, memory + word, part);
-    if (i < 0) {
-      if (done > 0) return done;
-      return -1;
+    } else {
+      i = write(descriptor, memory + word, part);
+      if (i < 0) {
+        if (done > 0) return done;
+        return -1;
+      }
+      if (i < part) return done + i;
     }
-    done = done + i;
-    if (i < part) return done;
+    done = done + part;
   }
   return done;
 }

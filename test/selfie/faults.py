@@ -1,6 +1,7 @@
 """faults — what machines, binaries and command lines are told when they are wrong."""
 
 import array
+import os
 import re
 import subprocess
 
@@ -40,6 +41,29 @@ def test_faults__machine():
             fault(f"int main() {{ return {call.format(f'(int*){address}')}; }}", f"{where}{wanted} by syscall{at}")
     fault("int main() { int* p; while (1) { p = malloc(4096); if (p == 0) exit(9); *p = 1; } }", "", status=9)
     run("-c", write("argv.c", "int main(int argc, int* argv) { return argc; }"), "-m", 1, *["x" * 50] * 9, status=10)
+
+
+def test_faults__reading():
+    """What there is to read is given at once, also where the buffer meets the end of a page; nobody waits for more."""
+    program = write("reads.c", """int main() {
+  int* p;
+  int n;
+  p = malloc(12288);
+  p = (int*)(((int)p + 4095) / 4096 * 4096 + 4096 - 8);
+  *(p + 2) = 1000000000;
+  n = read(0, p, 100);
+  write(1, p, 12);
+  return n;
+}
+""")
+    for machine in ([], ["-l", str(binary()), "-m", "32"]):
+        for text, kept in ((b"12345678", b"12345678\x00\xca\x9a\x3b"), (b"123456789", b"123456789\xca\x9a\x3b")):
+            reads, writes = os.pipe()  # and stays open
+            os.write(writes, text)
+            done = subprocess.run([selfie, *machine, "-c", program, "-m", "1"], stdin=reads, capture_output=True, timeout=20, check=False)
+            os.close(reads)
+            os.close(writes)
+            assert (done.returncode, done.stdout) == (len(text), kept), done
 
 
 def test_faults__hypervisor():
