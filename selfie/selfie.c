@@ -3348,15 +3348,15 @@ void interpret(int* state, int* table) {
             pc = *(state + *(e + 1));
             left = fuel;
             fuel = 0;
-          } else if (op == 15) {  // divu
-            a = *(state + *(e + 1));
-            b = *(state + *(e + 2));
-            if (b == 0) {
+          } else if (op == 15) {             // divu
+            if (*(state + *(e + 2)) == 0) {  // hi may still be that of a and b
               cause = 6;
               left = fuel + 1;
               fuel = 0;
               more = 0;
             } else {
+              a = *(state + *(e + 1));
+              b = *(state + *(e + 2));
               if (a < 0) lo = unsigned_quotient(a, b);
               else if (b < 0) lo = 0;
               else lo = a / b;

@@ -92,6 +92,31 @@ def test_faults__hypervisor():
 """, "more code than pages")
 
 
+def test_faults__division():
+    """A division by zero that a hypervisor is told of leaves hi as it was: of 1,000,000 times itself 232."""
+    run("-c", write("hi.c", """int main() {
+  int* state;
+  int* table;
+  int* memory;
+  state = malloc(176);
+  table = malloc(4);
+  memory = malloc(8192);
+  memory = (int*)(((int)memory + 4095) / 4096 * 4096);
+  *memory = 8 * 2097152 + 8 * 65536 + 25;  // multu $t0,$t0
+  *(memory + 1) = 8 * 2097152 + 27;        // divu $t0,$zero
+  *(state + 8) = 1000000;
+  *(state + 36) = 4096;
+  *(state + 37) = 1;
+  *(state + 38) = (int)table;
+  *(state + 39) = (int)memory;
+  *(state + 42) = 10;
+  assert(hypster_run(state) == 0);
+  assert(*(state + 40) == 6);
+  return *(state + 34);
+}
+"""), "-m", 1, status=232)
+
+
 def tiny():
     return list(memoryview(run_binary(write("tiny.c", "int main() { int i; i = 1; return i; }\n"))).cast("i"))
 
