@@ -278,6 +278,19 @@ int number_in(int* text, int i) {
   return n;
 }
 
+// What is a whole number and nothing else; -1 if it is not.
+int number_of(int* text) {
+  int i;
+
+  i = 0;
+  while (character_of(text, i) != 0) {
+    if (character_of(text, i) < '0') return -1;
+    if (character_of(text, i) > '9') return -1;
+    i = i + 1;
+  }
+  return number_in(text, 0);
+}
+
 void start_library() {
   smallest = -2147483647 - 1;
   out_buffer = allocate(out_limit / 4 + 1);
@@ -3919,7 +3932,7 @@ int take_number(int* what, int least, int most) {
   int good;
 
   text = take_argument(what);
-  n = number_in(text, 0);
+  n = number_of(text);
   good = n >= least;
   if (n > most) good = 0;
   if (good) return n;
@@ -5557,7 +5570,7 @@ void explore_command() {
 
   megabytes = take_number("megabytes of memory", 1, 64);
   text = take_argument("a bound on switches, or all");
-  limit = number_in(text, 0);
+  limit = number_of(text);
   if (same_text(text, "all")) limit = no_bound;
   if (limit < 0) {
     put_to(2);

@@ -172,6 +172,10 @@ def test_faults__command_line():
     for words, wanted in ((["-x"], "before this"), (["-c"], "expected files after -c"), (["-k"], "expected an option, found -k"),
                           (["-c", "corpus/accept/void.c", "-m"], "expected megabytes"),
                           (["-c", "corpus/accept/void.c", "-m", "x"], "expected megabytes of memory from 1 to 1024, found x"),
+                          (["-c", "corpus/accept/void.c", "-m", "1x"], "megabytes of memory from 1 to 1024, found 1x"),
+                          (["-c", "concurrent/token.c", "-x", "1", "1.5"], "expected a bound on switches, or all, found 1.5"),
+                          (["-c", "concurrent/token.c", "-x", "1", "all of them"], "or all, found all of them"),
+                          (["-c", "concurrent/token.c", "-r", "1", "5", "7-"], "expected a seed from 0 to 1000002, found 7-"),
                           (["-c", "concurrent/token.c", "-x", "1", "many"], "expected a bound on switches, or all, found many")):
         done = subprocess.run([selfie, *words], cwd=ROOT, capture_output=True, timeout=20, text=True)
         assert done.returncode == 2, (words, done)
