@@ -45,7 +45,10 @@ void flush() {
     while (done < out_length) {
       // What was written in part is written again from the last whole word.
       wrote = write(out_descriptor, out_buffer + done / 4, out_length - done);
-      if (wrote <= 0) exit(4);
+      if (wrote <= 0) {
+        write(2, "selfie: the output could not be written\n", 40);
+        exit(4);
+      }
       done = done + wrote;
       if (done < out_length) done = done - done % 4;
     }

@@ -184,6 +184,14 @@ def test_faults__command_line():
     assert run("-c", "nowhere.c", status=1) == b"selfie: nowhere.c: this file cannot be read\n"
 
 
+def test_faults__output():
+    """Output that cannot be written ends selfie with status 4 and a line about it."""
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([selfie, "-c", "corpus/accept/void.c", "-S", "-"], cwd=ROOT, stdout=full, stderr=subprocess.PIPE,
+                              timeout=20, check=False)
+    assert (done.returncode, done.stderr) == (4, b"selfie: the output could not be written\n"), done
+
+
 def run_binary(source):
     made = scratch / "tiny.m"
     run("-c", source, "-o", made)
