@@ -782,6 +782,8 @@ void scan_number() {
   token = NUMBER;
   token_value = 0;
   big = 0;
+  if (*(source + position) == '0')
+    if (is_digit(*(source + position + 1))) error_here("expected a decimal number, found a 0 before its digits");
   while (is_digit(*(source + position))) {
     digit = *(source + position) - '0';
     if (token_value > 214748364) big = 1;
