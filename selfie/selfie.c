@@ -753,7 +753,7 @@ void scan_name() {
     if (word_length < word_limit) {
       *(word_text + word_length) = n;
       word_length = word_length + 1;
-    }
+    } else error_here("expected a name of at most 4096 characters");
     position = position + 1;
     n = *(source + position);
   }
@@ -2593,7 +2593,7 @@ int image_get_name() {
 
   n = image_get();
   if (n < 0) return -1;
-  if (n >= word_limit) return -1;
+  if (n > word_limit) return -1;
   if (image_read + n > image_length) return -1;
   word_length = 0;
   while (word_length < n) {

@@ -57,6 +57,17 @@ def test_corpus__broken_off():
             assert not behind or "begun.c:4: expected a variable that is declared before, found 'b'\n" in said, said
 
 
+def test_corpus__names():
+    """A name is as long as may be, in a binary too, and a longer one is refused."""
+    def program(length):
+        return write("names.c", f"int {'n' * length};\nint main() {{ return 7; }}\n")
+
+    run("-c", program(4096), "-o", scratch / "names.m", "-m", 1, status=7)
+    run("-l", scratch / "names.m", "-m", 1, status=7)
+    said = run("-c", program(4097).name, status=1, cwd=scratch).decode()
+    assert said == "names.c:1: expected a name of at most 4096 characters\nselfie: 1 error\n", said
+
+
 NESTED = [  # what begins and ends a level, within what, and what is in it
     ("(", ")", "return {};", "7"),
     ("(int)", "", "return {};", "7"),
