@@ -4421,6 +4421,12 @@ void record(int kind, int a, int b) {
   history_other_sum = fold(history_other_sum, fold(5, b, a), kind);
 }
 
+void note_invocation(int thread, int kind, int argument) {
+  if ((kind < PUSH) + (kind > DEQUEUE)) fail_run(thread, FAILED_CALL);
+  *(thread_invoking + thread) = kind;
+  *(thread_argument + thread) = argument;
+}
+
 // An operation begins as late as it can: with its first step.
 void record_invocation(int thread) {
   if (*(thread_invoking + thread) == 0) return;
@@ -4922,10 +4928,8 @@ int explored_call(int thread, int now) {
       fail_run(thread, FAILED_ASSERT);
       return 0;
     }
-  } else if (number == CALL_INVOKE) {
-    *(thread_invoking + thread) = *(state + R_A0);
-    *(thread_argument + thread) = *(state + R_A0 + 1);
-  } else if (number == CALL_RESPOND) record_response(thread, *(state + R_A0));
+  } else if (number == CALL_INVOKE) note_invocation(thread, *(state + R_A0), *(state + R_A0 + 1));
+  else if (number == CALL_RESPOND) record_response(thread, *(state + R_A0));
   else if (number == CALL_YIELD) {
     if (thread < threads) {
       if (*(thread_news + thread)) {
@@ -5524,10 +5528,9 @@ void start_explorer(int megabytes) {
       } else {
         if (*(state_of(0) + S_CAUSE) == BY_CALL) {
           i = *(state_of(0) + R_V0);
-          if (i == CALL_INVOKE) {
-            *(thread_invoking + thread_limit) = *(state_of(0) + R_A0);
-            *(thread_argument + thread_limit) = *(state_of(0) + R_A0 + 1);
-          } else if (i == CALL_RESPOND) record_response(thread_limit, *(state_of(0) + R_A0));
+          if (i == CALL_INVOKE) note_invocation(thread_limit, *(state_of(0) + R_A0), *(state_of(0) + R_A0 + 1));
+          else if (i == CALL_RESPOND) record_response(thread_limit, *(state_of(0) + R_A0));
+          if (failed) trouble_because(0, "a call that has no place in an explored program");
         }
         handle(0);
         if (running == 0) stop(exit_status);
