@@ -4311,7 +4311,9 @@ int FAILED_CALL = 6;
 int FAILED_SCHEDULE = 7;
 int FAILED_AGAIN = 8;
 int showing = 0;  // print every step
-int picture = 0;  // descriptor of an SVG, 0: none
+int drawing = 0;  // a failing schedule is to be drawn
+int* picture_name;
+int picture = 0;  // descriptor of the SVG, 0: none yet
 int picture_top = 46;
 int picture_lane = 330;
 int picture_row = 26;
@@ -4599,6 +4601,7 @@ void put_safe(int* text) {
 void begin_picture(int rows) {
   int t;
 
+  picture = create(picture_name);
   put_to(picture);
   put_text("<svg xmlns=\"http://www.w3.org/2000/svg\" font-family=\"monospace\" font-size=\"12\" viewBox=\"0 0 ");
   put_number(threads * picture_lane + 60);
@@ -5344,7 +5347,7 @@ void report_failure() {
   put_text("schedule: ");
   put_schedule();
   put('\n');
-  if (picture > 0) begin_picture(length);
+  if (drawing) begin_picture(length);
   showing = 1;
   mode = GIVEN;
   prefix = length;
@@ -5688,7 +5691,7 @@ void replay_command() {
   }
   mode = GIVEN;
   bound = no_bound;
-  if (picture > 0) {
+  if (drawing) {
     run_schedule();
     begin_picture(steps);
   }
@@ -5806,8 +5809,10 @@ int main(int argc, int* argv) {
     else if (same_text(option, "-p")) profiling = 1;
     else if (same_text(option, "-v")) verbose = 1;
     else if (same_text(option, "-f")) compare_states = 0;
-    else if (same_text(option, "-g")) picture = create(take_argument("a file to draw"));
-    else if (same_text(option, "-h")) {
+    else if (same_text(option, "-g")) {
+      drawing = 1;
+      picture_name = take_argument("a file to draw");
+    } else if (same_text(option, "-h")) {
       usage();
       stop(0);
     } else if (same_text(option, "-x")) {

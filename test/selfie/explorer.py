@@ -156,5 +156,9 @@ def test_explorer__replay():
         source.write_text(text)
         run("-l", scratch / "drawn.m", "-g", scratch / "drawn.svg", "-x", 1, 1, status=1)
         assert f">thread 0, line 5: this does not hold: {line}</text>" in (scratch / "drawn.svg").read_text()
+    # Where nothing fails nothing is drawn, and a picture that is there stays.
+    for how in (("-x", 1, 1), ("-r", 1, 10, 7)):
+        run("-c", write("holds.c", "void thread(int self) { }"), "-g", scratch / "drawn.svg", *how)
+        assert "this does not hold" in (scratch / "drawn.svg").read_text()
     bad = run(*files, "-R", 1, "0*1 7*2", status=2, cwd=CONCURRENT).decode()
     assert "expected a schedule such as" in bad
