@@ -50,6 +50,14 @@ std::int64_t status_kb(const char* field) {
   return value;
 }
 
+bool begin_peak() {
+  const int file = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool begun = write(file, "5", 1) == 1;
+  close(file);
+  return begun;
+}
+
 std::int64_t rss_bytes() {
   static const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
   static const std::int64_t page = sysconf(_SC_PAGESIZE);

@@ -25,6 +25,9 @@ usage usage_now();
 // A line of /proc/self/status in KiB, such as "VmHWM:" (exact peak RSS) and "VmRSS:"; -1 where there is none.
 std::int64_t status_kb(const char* field);
 
+// From here on VmHWM is the peak of what follows, not of all there was. False where the kernel cannot forget.
+[[nodiscard]] bool begin_peak();
+
 // What is resident now, in bytes; cheaper than a line of status.
 std::int64_t rss_bytes();
 

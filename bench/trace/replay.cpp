@@ -72,6 +72,7 @@ class player {
 
   int run() {
     clock_ns_ = clock_cost_ns();
+    peak_begins_here_ = bench::begin_peak();
     base_rss_kb_ = bench::status_kb("VmRSS:");
     before_ = bench::usage_now();
     for (std::uint32_t n = 0; n < options_.repeat; ++n) once(n);
@@ -303,7 +304,10 @@ class player {
         .key("system")
         .number(static_cast<double>(used.system_ns) * 1e-9, 6);
     out.key("minor_faults").number(used.minor_faults).key("major_faults").number(used.major_faults);
-    out.key("base_rss_kb").number(base_rss_kb_).key("peak_rss_kb").number(bench::status_kb("VmHWM:"));
+    const std::int64_t peak_rss_kb = bench::status_kb("VmHWM:");
+    out.key("base_rss_kb").number(base_rss_kb_).key("peak_rss_kb").number(peak_rss_kb).key("grown_kb");
+    if (peak_begins_here_) out.number(std::max(peak_rss_kb - base_rss_kb_, std::int64_t{0}));
+    else out.null();
     out.key("calls").open('{');
     for (unsigned c = 0; c < trace::calls; ++c) out.key(call_names[c]).number(all_.calls[c]);
     out.close('}').key("latency").open('{');
@@ -332,6 +336,7 @@ class player {
   std::int64_t wall_ns_ = 0;
   double clock_ns_ = 0;
   std::int64_t base_rss_kb_ = 0;
+  bool peak_begins_here_ = false;  // else what reading the trace took may be the peak
   bench::usage before_, after_;
 };
 

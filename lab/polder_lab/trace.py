@@ -27,6 +27,7 @@ from polder_lab.proof import CANNOT_CARRY, can_be_preloaded, witness
 
 LONG_ENOUGH = 0.2  # seconds of a replay; shorter traces are repeated in one process
 MOST_REPETITIONS = 2000
+LEAST = {"seconds": 1e-9, "grown_kb": 4.0}  # that a ratio is made of: a page, so that nothing is not endlessly better than little
 
 
 def tool(place: Place) -> Path:
@@ -144,11 +145,14 @@ class Replays:
         values = sorted(float(line[metric]) for line in self.lines)
         return (values[(len(values) - 1) // 2] + values[len(values) // 2]) / 2
 
+    def tells(self, metric: str) -> bool:
+        return all(line[metric] is not None for line in self.lines)
+
     def ratio(self, base: Replays, metric: str) -> Ratio | None:
         rounds = min(len(self.lines), len(base.lines))
-        if self is base or self.trouble or base.trouble or rounds == 0:
+        if self is base or self.trouble or base.trouble or rounds == 0 or not (self.tells(metric) and base.tells(metric)):
             return None
-        return paired_ratio(*([max(float(line[metric]), 1e-9) for line in r.lines[:rounds]] for r in (self, base)))
+        return paired_ratio(*([max(float(line[metric]), LEAST[metric]) for line in r.lines[:rounds]] for r in (self, base)))
 
 
 COUNTS = ("operations", "allocations", "reallocs", "frees", "remote_frees", "skipped", "calls")

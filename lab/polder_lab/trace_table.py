@@ -129,7 +129,7 @@ def replays(results: Sequence[Replays], name: str, console: Console) -> None:
                       "peak MB", "ratio")
         table.columns[3].justify = table.columns[4].justify = "left"
         for result in measured:
-            time, peak = result.ratio(base, "seconds"), result.ratio(base, "peak_rss_kb")
+            time, peak = result.ratio(base, "seconds"), result.ratio(base, "grown_kb")
             verdict = time.verdict if time else ""
             last = result.lines[-1]["latency"]
             style = STYLES.get(verdict, "")
@@ -137,11 +137,11 @@ def replays(results: Sequence[Replays], name: str, console: Console) -> None:
                           Text(WORDS[verdict], style), duration(result.median("seconds") / result.median("operations") * 1e9),
                           *(duration(last["malloc"][p]) if "malloc" in last else "" for p in ("p50_ns", "p99_ns", "p99_9_ns")),
                           *(duration(last["free"][p]) if "free" in last else "" for p in ("p50_ns", "p99_ns")),
-                          f"{result.median('peak_rss_kb') / 1024:.1f}", value(peak))
+                          f"{result.median('grown_kb') / 1024:.1f}" if result.tells("grown_kb") else "unknown", value(peak))
         console.print(table)
         console.print()
     for result in results:
         if result.trouble:
             console.print(f"FAILED    under {result.heap.name} {result.trouble}", style="bold red", markup=False)
     console.print("in malloc: summed over threads, without waiting for each other, the clock's cost taken off. Percentiles hold "
-                  "one reading of the clock.", style="dim")
+                  "one reading of the clock. Peak: above what the process had before its first call.", style="dim")

@@ -144,6 +144,15 @@ def test_replay_interleaves_and_repeats_short_traces(trace: Trace, tmp_path: Pat
     assert set(rounds) == {("system 20", "libpolder.so 20"), ("libpolder.so 20", "system 20")}, "20 times 10 ms"
 
 
+def test_the_peak_is_what_came_above_the_process_itself(trace: Trace) -> None:
+    lines = [line.split() for line in trace("replay", "a.trace", "--rounds", "1").stdout.splitlines()]
+    assert [line[-1] for line in lines if line[:1] == ["system"]] == ["2.0"]
+    assert [line[-2:] for line in lines if line[:1] == ["polder"]] == [["3.0", "1.50"]]
+    done = trace("replay", "a.trace", "--rounds", "1", FAKE_CANNOT_FORGET="1")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split().count("unknown") == 2
+
+
 def test_replay_under_one_heap_as_json(trace: Trace) -> None:
     told = json.loads(trace("replay", "a.trace", "--heap", "polder", "--rounds", "2", "--repeat", "3", "--json").stdout)
     assert [heap["heap"] for heap in told["heaps"]] == ["polder"]

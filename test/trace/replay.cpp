@@ -72,6 +72,19 @@ void same_each_time(const std::string& what) {
           what + ": --repeat 3: " + thrice.out);
 }
 
+// To be read, a trace of so many calls takes tens of times as much memory as the one block that lives.
+void peak_of_the_heap_alone() {
+  const scratch folder;
+  unsetenv("LD_PRELOAD");
+  folder.record("little_often");
+  const auto got =
+      run_program(POLDER_TRACE, {"replay", folder.packed(folder.named("raw.").at(0)), "--touch", "pages"});
+  const std::string grown = field(got.out, "grown_kb");
+  if (grown == "\"grown_kb\":null") return;
+  const long kb = grown.empty() ? -1 : std::atol(grown.c_str() + grown.find(':') + 1);
+  require(kb >= 1024 && kb < 4096, "little_often: a peak of " + std::to_string(kb) + " KB for 1 MiB");
+}
+
 void refuses(const std::vector<std::string>& words, const std::string& phrase) {
   const auto got = run_program(POLDER_TRACE, words);
   std::string all;
@@ -112,6 +125,7 @@ void bad_input() {
 int main() {
   if (const char* heap = std::getenv("LD_PRELOAD")) setenv("PRELOADED", std::string(heap).c_str(), 1);
   for (const char* what : {"calls", "threads", "churn"}) same_each_time(what);
+  peak_of_the_heap_alone();
   bad_input();
   std::printf("%u wrong\n", wrong);
   return wrong == 0 ? 0 : 1;

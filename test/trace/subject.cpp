@@ -140,6 +140,7 @@ int main(int argc, char** argv) {
   else if (what == "forks") forks();
   else if (what == "forks_among_threads") forks_among_threads();
   else if (what == "some") some(4321, 100);
+  else if (what == "little_often") some(1 << 20, 100'000);
   else if (what == "gives_up_its_rights") {
     if (setgid(65534) != 0 || setuid(65534) != 0) return 77;
     some(4321, 20'000);
