@@ -61,6 +61,16 @@ def build(tmp_path_factory: pytest.TempPathFactory, compiled: Callable[[str], Pa
     return folder
 
 
+@pytest.fixture
+def own_library(build: Path) -> Iterator[Path]:
+    """Polder's in that folder, which a test may spoil."""
+    library = build / "lib" / "libpolder.so"
+    kept = library.read_bytes()
+    yield library
+    library.unlink(missing_ok=True)
+    library.write_bytes(kept)
+
+
 @pytest.fixture(scope="session")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Stands for the checkout, so that nothing is written into the real one."""

@@ -80,6 +80,18 @@ def test_what_nobody_demands_is_not_counted(polder: Laboratory) -> None:
     assert "Beyond *" in done.stdout
 
 
+@pytest.mark.parametrize(("command", "question"), [("conform", "good"), ("mistakes", "held")])
+def test_all_without_polder_is_refused(polder: Laboratory, own_library: Path, compiled: Callable[[str], Path], command: str,
+                                       question: str) -> None:
+    own_library.write_bytes(compiled("NO_MALLOC").read_bytes())
+    done = polder(command, "--all", "--only", question)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("polder: polder: not served: malloc is that of")
+    own_library.unlink()
+    done = polder(command, "--all", "--only", question)
+    assert (done.returncode, done.stderr) == (2, "polder: polder: not there\n")
+
+
 def test_a_library_by_path(polder: Laboratory, compiled: Callable[[str], Path]) -> None:
     done = polder("conform", "--lib", str(compiled("")), "--only", "good,absent")
     assert done.returncode == 0, done.stderr

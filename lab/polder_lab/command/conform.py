@@ -14,7 +14,7 @@ from rich.console import Console
 
 from polder_lab import heap as heaps_of
 from polder_lab import machine, place
-from polder_lab.command.shared import Amount, brief, build_option, must_be_writable, say, tell, terminal, words
+from polder_lab.command.shared import Amount, brief, build_option, must_be_writable, must_have_polder, say, tell, terminal, words
 from polder_lab.complaint import Complaint
 from polder_lab.conform import catalogue, matrix
 from polder_lab.conform.matrix import Matrix
@@ -42,7 +42,8 @@ def conform(names: tuple[str, ...], libraries: tuple[str, ...], everything: bool
             json_file: Path | None, markdown: bool, limit: float | None, again: int, build: Path | None) -> None:
     """Ask any malloc what C, POSIX and Linux demand of it, and print a matrix.
 
-    Exit status 1 when a heap that was asked for fails a demand; with --all, when one of Polder's own does.
+    Exit status 1 when a heap that was asked for fails a demand; with --all, when one of Polder's own does. --all
+    without Polder is refused.
     """
     for name in NOT_INHERITED:
         if os.environ.pop(name, ""):
@@ -61,6 +62,8 @@ def conform(names: tuple[str, ...], libraries: tuple[str, ...], everything: bool
     with tempfile.TemporaryDirectory(prefix="polder-conform-") as scratch:
         runner = Runner(where.probe, Launcher(build_launcher(where.own), Path(scratch)), limit, again)
         table.heaps = served(asked, everything, where, runner, table.left_out)
+        if everything:
+            must_have_polder(table.heaps, table.left_out)
         interrupted = ask(table, runner)
     about = machine.describe(where)
 

@@ -19,7 +19,7 @@ from rich.console import Console
 
 from polder_lab import heap as heaps_of
 from polder_lab import machine, place
-from polder_lab.command.shared import brief, build_option, forget_inherited, must_be_writable, say, tell, terminal, words
+from polder_lab.command.shared import brief, build_option, forget_inherited, must_be_writable, must_have_polder, say, tell, terminal, words
 from polder_lab.complaint import Complaint
 from polder_lab.conform.run import Runner
 from polder_lab.heap import SYSTEM, Heap
@@ -53,7 +53,7 @@ def mistakes(names: tuple[str, ...], libraries: tuple[str, ...], everything: boo
              listed: bool, json_file: Path | None, files: tuple[Path, ...], markdown: bool, build: Path | None) -> None:
     """Make mistakes under any malloc, each many times, and print which of them it notices.
 
-    Exit status 1 when a heap notices something where there was no mistake.
+    Exit status 1 when a heap notices something where there was no mistake. --all without Polder is refused.
     """
     for name in forget_inherited():
         say(f"not handed on to the programs: {name}", "yellow")
@@ -72,6 +72,8 @@ def mistakes(names: tuple[str, ...], libraries: tuple[str, ...], everything: boo
     with tempfile.TemporaryDirectory(prefix="polder-mistakes-") as scratch:
         runner = Runner(where.mistakes, Launcher(build_launcher(where.own), Path(scratch)))
         table.heaps = served(asked, everything, where, runner, table.left_out)
+        if everything:
+            must_have_polder([*table.heaps, *(heap for one in recorded for heap in one.heaps)], table.left_out)
     interrupted = make(table, Counter(where.mistakes), runs, jobs)
     about = machine.describe(where) if table.heaps or not recorded else recorded[0].machine
     for one in recorded:

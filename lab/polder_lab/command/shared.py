@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from rich.console import Console
 
 from polder_lab import table
 from polder_lab.complaint import Complaint, nearest
+from polder_lab.heap import Heap
 from polder_lab.launch import NOT_INHERITED
 
 
@@ -119,6 +120,12 @@ def brief(about: dict[str, Any]) -> str:
     return (f"{about['cpu']}, {about['cores']} cores, Linux {about['kernel']}, {about['distribution']}, {about['libc']}, "
             f"huge pages {about['transparent_huge_pages'] or 'unknown'}, commit {about['commit'][:10] or 'unknown'}"
             f"{' with changes' if about['uncommitted_changes'] else ''}")
+
+
+def must_have_polder(heaps: Sequence[Heap], left_out: Sequence[str]) -> None:
+    """Among all heaps; else nothing that is found would be about Polder, and all would seem well."""
+    if "polder" not in [heap.name for heap in heaps]:
+        raise Complaint(next((line for line in left_out if line.startswith("polder: ")), "polder: not built: no registry names it"))
 
 
 def forget_inherited() -> list[str]:
