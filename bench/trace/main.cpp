@@ -1,7 +1,9 @@
 // polder-trace — what was recorded by libpolder-trace.so: packed, described, replayed. The heap under test is whatever
 // serves malloc: choose it by LD_PRELOAD.
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -36,17 +38,60 @@ constexpr char help[] = R"(usage: polder-trace pack RECORDING TRACE
   std::exit(2);
 }
 
+// What is written beside TO and becomes it when it is whole; until then, and for ever where something goes wrong, TO is what it
+// was.
+class whole_file {
+ public:
+  explicit whole_file(const char* to) : to_(to) {
+    struct stat about {};
+    if (stat(to, &about) == 0) {
+      if (!S_ISREG(about.st_mode)) bad_input(to_ + ": not a file");
+      if (char* path = realpath(to, nullptr)) to_ = path, std::free(path);  // a link stays one
+    }
+    part_ = to_ + ".part";
+    file_ = std::fopen(part_.c_str(), "wb");
+    if (file_ == nullptr) bad_input(to_ + ": " + std::strerror(errno));
+  }
+  whole_file(const whole_file&) = delete;
+  whole_file& operator=(const whole_file&) = delete;
+  ~whole_file() {
+    if (file_ == nullptr) return;
+    std::fclose(file_);
+    unlink(part_.c_str());
+  }
+
+  void put(const void* bytes, std::size_t size) { check(std::fwrite(bytes, size, 1, file_) == 1); }
+  void go_to_the_beginning() { check(std::fseek(file_, 0, SEEK_SET) == 0); }
+  void done() {
+    check(std::fflush(file_) == 0 && std::rename(part_.c_str(), to_.c_str()) == 0);
+    std::fclose(file_);
+    file_ = nullptr;
+  }
+
+ private:
+  void check(bool good) {
+    if (good) return;
+    const int error = errno;
+    unlink(part_.c_str());
+    bad_input(to_ + ": " + std::strerror(error));
+  }
+
+  std::string to_;
+  std::string part_;
+  std::FILE* file_ = nullptr;
+};
+
 int pack_file(const char* from, const char* to) {
   const mapped_file recording(from);
-  std::FILE* out = std::fopen(to, "wb");
-  if (out == nullptr) bad_input(std::string(to) + ": " + std::strerror(errno));
+  (void)raw_header(recording.bytes());  // before anything is written
+  whole_file out(to);
   file_header about{};
-  bool good = std::fwrite(&about, sizeof about, 1, out) == 1;
-  about = pack(recording.bytes(), [&](const std::vector<std::uint8_t>& chunk) {
-    good = good && std::fwrite(chunk.data(), chunk.size(), 1, out) == 1;
-  });
-  good = good && std::fseek(out, 0, SEEK_SET) == 0 && std::fwrite(&about, sizeof about, 1, out) == 1;
-  if (std::fclose(out) != 0 || !good) bad_input(std::string(to) + ": " + std::strerror(errno));
+  out.put(&about, sizeof about);
+  about =
+      pack(recording.bytes(), [&](const std::vector<std::uint8_t>& chunk) { out.put(chunk.data(), chunk.size()); });
+  out.go_to_the_beginning();
+  out.put(&about, sizeof about);
+  out.done();
   return 0;
 }
 

@@ -219,13 +219,18 @@ class packer {
 
 }  // namespace
 
-file_header pack(std::span<const std::uint8_t> recording,
-                 const std::function<void(const std::vector<std::uint8_t>&)>& put) {
+raw::header raw_header(std::span<const std::uint8_t> recording) {
   raw::header h;
   if (recording.size() < sizeof h) throw bad_trace("truncated: a raw recording is longer than that");
   std::memcpy(&h, recording.data(), sizeof h);
   if (std::memcmp(h.magic, raw::magic, sizeof h.magic) != 0) throw bad_trace("not a raw recording");
   h.program[sizeof h.program - 1] = '\0';
+  return h;
+}
+
+file_header pack(std::span<const std::uint8_t> recording,
+                 const std::function<void(const std::vector<std::uint8_t>&)>& put) {
+  const raw::header h = raw_header(recording);
   packer work(recording, put);
   work.run();
   return work.header(h);

@@ -120,6 +120,37 @@ void bad_input() {
   refuses({}, "usage: polder-trace");
 }
 
+std::string contents(const files::path& file) {
+  std::ifstream from(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(from), {}};
+}
+
+// What cannot be packed costs nothing that was there; and a file may be packed into itself.
+void packs_whole_or_not_at_all() {
+  const scratch folder;
+  unsetenv("LD_PRELOAD");
+  folder.record("some");
+  const std::string recording = folder.named("raw.").at(0);
+  const std::string trace = folder.packed(recording);
+  const std::string packed = contents(trace);
+  refuses({"pack", POLDER_TRACE, trace}, "not a raw recording");
+  refuses({"pack", folder / "command", trace}, "truncated");
+  require(contents(trace) == packed, "pack: what cannot be packed destroyed a trace");
+  const auto full = run_program("/bin/sh", {"-c", "ulimit -f 0; trap '' XFSZ; exec \"$0\" pack \"$1\" \"$2\"",
+                                            POLDER_TRACE, recording, trace});
+  require(full.status == 2 && full.err.find("File too large") != std::string::npos && contents(trace) == packed,
+          "pack: without room: " + full.err);
+  const auto left = folder.named("raw.");
+  require(left.size() == 2, "pack: something is left of what could not be written");
+  refuses({"pack", recording, "/dev/null"}, "not a file");
+  const auto link = folder / "link";
+  files::create_symlink(trace, link);
+  const auto by_link = run_program(POLDER_TRACE, {"pack", recording, link});
+  require(by_link.status == 0 && files::is_symlink(link), "pack: a link to a trace: " + by_link.err);
+  const auto itself = run_program(POLDER_TRACE, {"pack", recording, recording});
+  require(itself.status == 0 && contents(recording) == packed, "pack: into itself: " + itself.err);
+}
+
 }  // namespace
 
 int main() {
@@ -127,6 +158,7 @@ int main() {
   for (const char* what : {"calls", "threads", "churn"}) same_each_time(what);
   peak_of_the_heap_alone();
   bad_input();
+  packs_whole_or_not_at_all();
   std::printf("%u wrong\n", wrong);
   return wrong == 0 ? 0 : 1;
 }
