@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -82,6 +83,7 @@ class whole_file {
 };
 
 int pack_file(const char* from, const char* to) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not be as long is told like a full disk
   const mapped_file recording(from);
   (void)raw_header(recording.bytes());  // before anything is written
   whole_file out(to);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -22,8 +23,15 @@ int open_file(const char* path, int flags) {
 }
 void close_file(int file) { syscall(SYS_close, file); }
 
+// Beyond the limit on the size of files a write is a signal that ends the program.
+bool may_have(std::uint64_t bytes) {
+  rlimit limit;
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || bytes <= limit.rlim_cur;
+}
+
 // Room in the file that is really there: writing into a mapping of a full disk would end the program.
 bool reserve(int file, std::uint64_t from, std::uint64_t bytes) {
+  if (!may_have(from + bytes)) return false;
   if (syscall(SYS_fallocate, file, 0, from, bytes) == 0) return true;
   if (errno != EOPNOTSUPP && errno != ENOSYS) return false;
   static const char zeros[4096] = {};
@@ -69,6 +77,7 @@ bool is_the_command(const char* folder) {
   char mine[24];
   text(name, sizeof name) << folder << "/command";
   text(mine, sizeof mine) << static_cast<unsigned long>(getpid());
+  if (!may_have(sizeof mine)) return false;
   int file = open_file(name, O_WRONLY | O_CREAT | O_EXCL);
   if (file >= 0) {
     const bool written = syscall(SYS_write, file, mine, std::strlen(mine)) > 0;

@@ -123,7 +123,8 @@ def pack_all(place: Place, folder: Path, file: Path, all_of_them: bool) -> tuple
     mine = f"raw.{claim.read_text()}." if claim.exists() else ""
     own = sorted((raw for raw in raws if raw.name.startswith(mine)), key=lambda raw: int(raw.suffix[1:])) if mine else []
     if not own:
-        raise Complaint("nothing was recorded: the program is static, is set-user-id, brings its own malloc, or calls none")
+        raise Complaint("nothing was recorded: the program is static, is set-user-id, brings its own malloc, calls none, or may "
+                        "write no file (ulimit -f)")
     others = [raw for raw in raws if raw != own[-1]]
     written = []
     for number, raw in enumerate([own[-1], *(others if all_of_them else [])]):

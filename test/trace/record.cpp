@@ -208,6 +208,22 @@ void no_room() {
   require(got.status == 0, "a program whose recording cannot be written does not run");
 }
 
+// In blocks of 512 bytes: what a file may not hold is not written, and the program goes on.
+void limited(unsigned blocks) {
+  const scratch folder;
+  const std::string limit = "ulimit -f " + std::to_string(blocks) +
+                            "; LD_PRELOAD=" RECORDER " POLDER_TRACE_FOLDER=\"$0\" exec " SUBJECT " little_often";
+  const auto got = run_program("/bin/sh", {"-c", limit, folder / ""});
+  require(got.status == 0, "limited to " + std::to_string(blocks) + ": status " + std::to_string(got.status));
+  const auto recordings = folder.named("raw.");
+  if (blocks < 8) return;
+  require(recordings.size() == 1, "limited: no recording");
+  if (recordings.size() != 1) return;
+  const whole_trace trace(folder.packed(recordings[0]));
+  require(trace.about.cut_short != 0 && trace.of_size(1 << 20) > 1000,
+          "limited: not cut short where the room ends");
+}
+
 }  // namespace
 
 int main() {
@@ -226,6 +242,7 @@ int main() {
   keeps_its_file("closes_everything");
   becomes_another_program();
   no_room();
+  for (const unsigned blocks : {0, 1, 200}) limited(blocks);
   std::printf("%u wrong\n", wrong);
   return wrong == 0 ? 0 : 1;
 }
