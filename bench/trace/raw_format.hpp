@@ -2,7 +2,8 @@
 // raw_format — what libpolder-trace.so writes while a program runs: addresses in place of object numbers, one stream of
 // records a thread, tickets that tell the order across threads. `polder-trace pack` makes a trace of it.
 //
-//   file    header page | chunk | chunk | ...       a file that ends early is good up to where it ends
+//   file    header page | chunk | chunk | ...       a file that ends early is good up to where it ends; an
+//                           empty one is of a program for whose recording there was no room
 //   chunk   used (of the bytes behind it) | records
 //   record  op | ticket, since the last one | ns, since the last one | operands by op:
 //             thread          number, ticket, ns: absolute; each chunk begins with one, a thread that takes over a

@@ -138,6 +138,7 @@ bool recorder::begin() {
     if (file < 0) break;
     if (reserve(file, 0, raw::header_size))
       header_ = static_cast<raw::header*>(map_file(file, 0, raw::header_size));
+    if (header_ == nullptr) syscall(SYS_ftruncate, file, 0);  // an empty file says that there was no room
     keep_open(file);
     close_file(file);
     break;

@@ -67,6 +67,7 @@ class Recording:
     status: int  # of the command, as a shell would say it
     written: list[Path]  # the first is that of the command
     skipped: int  # child processes, and programs that the command was before it became the last one
+    no_room: int  # programs of which nothing could be written
 
 
 def record(place: Place, command: Sequence[str], file: Path, heap: Heap | None, children: bool) -> Recording:
@@ -89,14 +90,18 @@ def record(place: Place, command: Sequence[str], file: Path, heap: Heap | None, 
         environment["POLDER_TRACE_CHILDREN"] = "1"
     try:
         status = run_to_its_end(command, environment)
-        written, before = pack_all(place, folder, file, children)
+        raws = sorted(folder.glob("raw.*"), key=lambda raw: raw.stat().st_mtime_ns)
+        whole = [raw for raw in raws if raw.stat().st_size]
+        if raws and not whole:
+            raise Complaint("nothing was recorded: there was no room for it (a full disk, or ulimit -f)")
+        written, before = pack_all(place, folder, whole, file, children)
         skipped = len(list(folder.glob("skipped.*"))) + before
     except Complaint:
-        if not any(folder.glob("raw.*")):
+        if not any(raw.stat().st_size for raw in folder.glob("raw.*")):
             shutil.rmtree(folder)
         raise
     shutil.rmtree(folder)
-    return Recording(status, written, skipped)
+    return Recording(status, written, skipped, len(raws) - len(whole))
 
 
 def run_to_its_end(command: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -115,10 +120,9 @@ def run_to_its_end(command: Sequence[str], environment: Mapping[str, str]) -> in
     return 128 - status if status < 0 else status
 
 
-def pack_all(place: Place, folder: Path, file: Path, all_of_them: bool) -> tuple[list[Path], int]:
+def pack_all(place: Place, folder: Path, raws: Sequence[Path], file: Path, all_of_them: bool) -> tuple[list[Path], int]:
     """FILE is what the command was at last (env, say, becomes another program); the others get names beside it, or are
     only counted."""
-    raws = sorted(folder.glob("raw.*"), key=lambda raw: raw.stat().st_mtime_ns)
     claim = folder / "command"
     mine = f"raw.{claim.read_text()}." if claim.exists() else ""
     own = sorted((raw for raw in raws if raw.name.startswith(mine)), key=lambda raw: int(raw.suffix[1:])) if mine else []

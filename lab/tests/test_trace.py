@@ -205,3 +205,13 @@ def test_nothing_recorded_is_said(trace: Trace, tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "nothing was recorded" in done.stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.trace"]
+
+
+def test_a_program_for_whose_recording_there_is_no_room_is_told(trace: Trace, tmp_path: Path) -> None:
+    done = trace("record", "-o", "n.trace", "--", "env", "X=1", "sh", "-c", "exit 3", FAKE_NO_ROOM="sh")
+    assert done.returncode == 3, done.stderr
+    assert (tmp_path / "n.trace").read_text() == "trace of env\n"
+    assert "cut short: no room (a full disk?) for the recording of 1 program that" in done.stderr
+    done = trace("record", "-o", "m.trace", "--", "sh", "-c", "exit 3", FAKE_NO_ROOM="sh")
+    assert (done.returncode, done.stderr) == (2, "polder: nothing was recorded: there was no room for it (a full disk, or ulimit -f)\n")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.trace", "n.trace"]

@@ -1,6 +1,7 @@
 /* Stands for libpolder-trace.so: leaves the files that it would, with the program's name as what was recorded. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 __attribute__((constructor)) static void begin(void) {
@@ -26,7 +27,10 @@ __attribute__((constructor)) static void begin(void) {
     if (raw == NULL) continue;
     char program[256] = "";
     FILE* comm = fopen("/proc/self/comm", "r");
-    if (comm != NULL && fgets(program, sizeof program, comm) != NULL) fprintf(raw, "trace of %s", program);
+    const char* too_much = getenv("FAKE_NO_ROOM");
+    if (comm != NULL && fgets(program, sizeof program, comm) != NULL &&
+        (too_much == NULL || strstr(program, too_much) != program))
+      fprintf(raw, "trace of %s", program);
     if (comm != NULL) fclose(comm);
     fclose(raw);
     return;
