@@ -93,12 +93,14 @@ class packer {
   }
 
   // All records in the order of their tickets. A realloc comes twice: at its first ticket the old block goes back, at
-  // its second the new one is there.
+  // its second the new one is there. Up to the first call of a thread for which the format has no number.
   void run() {
     while (!order_.empty()) {
       const std::size_t n = order_.top().second;
       order_.pop();
       source& s = sources_[n];
+      cut_short_ = threads_.size() == most_threads && !threads_.contains(s.record.thread);
+      if (cut_short_) break;
       if (s.half_done) {
         made(s.record, s.object);
         s.half_done = false;
@@ -118,7 +120,7 @@ class packer {
   file_header header(const raw::header& h) const {
     file_header about{};
     about.foreign = foreign_;
-    about.cut_short = h.cut_short != 0;
+    about.cut_short = cut_short_ || h.cut_short != 0;
     std::memcpy(about.program, h.program, std::min(sizeof about.program - 1, sizeof h.program));
     return encoder_.header(about);
   }
@@ -139,8 +141,7 @@ class packer {
     event e;
     e.what = r.what;
     e.size = r.size;
-    const auto [known, is_new] = threads_.try_emplace(r.thread, static_cast<std::uint32_t>(threads_.size()));
-    if (is_new && threads_.size() > most_threads) throw bad_trace("more than 65536 threads");
+    const auto known = threads_.try_emplace(r.thread, static_cast<std::uint32_t>(threads_.size())).first;
     e.thread = known->second;
     // The clock is read beside the ticket, not together with it.
     if (!begun_) first_ns_ = r.time_ns;
@@ -215,6 +216,7 @@ class packer {
   std::uint64_t first_ns_ = 0;
   std::uint64_t last_ns_ = 0;
   bool begun_ = false;
+  bool cut_short_ = false;
 };
 
 }  // namespace

@@ -20,8 +20,12 @@ using bytes = std::vector<std::uint8_t>;
 // One chunk; tickets are given absolute, as are addresses.
 class chunk_by_hand {
  public:
-  chunk_by_hand(std::uint32_t thread) { number(raw::op_thread).number(thread).number(0).number(0); }
+  chunk_by_hand(std::uint32_t thread) { by(thread); }
 
+  chunk_by_hand& by(std::uint32_t thread) {
+    address_ = 0;
+    return number(raw::op_thread).number(thread).number(ticket_).number(0);
+  }
   chunk_by_hand& made(call what, std::uint64_t ticket, std::uint64_t size, std::uint64_t block) {
     return begin(what, ticket).number(size).address(block);
   }
@@ -67,7 +71,7 @@ class chunk_by_hand {
   std::uint64_t address_ = 0;
 };
 
-bytes recording(std::initializer_list<chunk_by_hand> chunks) {
+bytes recording(const std::vector<chunk_by_hand>& chunks) {
   bytes file(raw::header_size);
   raw::header h{};
   std::memcpy(h.magic, raw::magic, sizeof h.magic);
@@ -171,6 +175,21 @@ TEST(trace_pack, a_thread_of_whom_nothing_is_left_has_no_number) {
   const auto p = pack_and_read(recording({stranger, two}));
   EXPECT_EQ(p.about.threads, 1u);
   EXPECT_EQ(told(p), (lines{"malloc #0 10 by 0"}));
+}
+
+TEST(trace_pack, is_cut_short_where_there_are_more_threads_than_numbers) {
+  std::vector<chunk_by_hand> chunks;
+  for (std::uint32_t thread = 1; thread <= most_threads + 1; ++thread) {
+    if (thread % 2048 == 1) chunks.emplace_back(thread);
+    chunks.back().by(thread).made(call::malloc, thread, 10, 0x1000 * thread);
+  }
+  chunks.back().by(1).used(call::free, most_threads + 2, 0x1000);
+  const auto p = pack_and_read(recording(chunks));
+  EXPECT_EQ(p.about.cut_short, 1u);
+  EXPECT_EQ(p.about.threads, most_threads);
+  EXPECT_EQ(p.events.size(), most_threads);
+  chunks.back() = chunk_by_hand(1).used(call::free, most_threads + 2, 0x1000);
+  EXPECT_EQ(pack_and_read(recording(chunks)).about.cut_short, 0u);
 }
 
 TEST(trace_pack, reads_as_much_as_there_is) {

@@ -47,8 +47,9 @@ struct file_header {
   std::uint64_t duration_ns;
   std::uint64_t foreign;  // calls about blocks whose making was not seen; they are not in the trace
   std::uint32_t threads;
-  std::uint32_t cut_short;  // not 0: the recorder had no more room, the program went on
-  char program[40];         // base name, ends in a zero
+  std::uint32_t
+      cut_short;     // not 0: there was no more room, or there were more than most_threads; the program went on
+  char program[40];  // base name, ends in a zero
   std::uint32_t unused;
   std::uint32_t checksum;  // CRC-32 of what is before it
 };

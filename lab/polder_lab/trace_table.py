@@ -38,6 +38,15 @@ def calls_and_threads(about: Mapping[str, Any]) -> str:
     return f"{about['events']:,} calls by {about['threads']} thread{'s' if about['threads'] != 1 else ''}"
 
 
+MOST_THREADS = 65536  # of a trace: bench/trace/trace_format.hpp
+
+
+def cut_short(about: Mapping[str, Any]) -> str:
+    if about["threads"] == MOST_THREADS:
+        return f"no trace has more than {MOST_THREADS:,} threads"
+    return "the recorder could not write any further (a full disk?)"
+
+
 def bar(share: float) -> Text:
     return Text("█" * round(share * BAR) or ("▏" if share > 0 else ""), "cyan")
 
@@ -85,7 +94,7 @@ def describe(about: Mapping[str, Any], name: str, console: Console) -> None:
     if about["foreign"]:
         facts.add_row("left out", f"{about['foreign']:,} calls about blocks that were made unseen: before a fork, in a handler")
     if about["cut_short"]:
-        facts.add_row("cut short", "the recorder could not write any further, the program went on without it")
+        facts.add_row("cut short", f"{cut_short(about)}; the program went on without it")
     console.print(facts)
     console.print()
     console.print(histogram("size", about["sizes"], "B"))

@@ -15,6 +15,7 @@ from conftest import FAKE, Laboratory
 from test_launch import running, until
 
 from polder_lab import trace as traces
+from polder_lab import trace_table
 from polder_lab.heap import Heap
 from polder_lab.place import Place
 
@@ -215,3 +216,8 @@ def test_a_program_for_whose_recording_there_is_no_room_is_told(trace: Trace, tm
     done = trace("record", "-o", "m.trace", "--", "sh", "-c", "exit 3", FAKE_NO_ROOM="sh")
     assert (done.returncode, done.stderr) == (2, "polder: nothing was recorded: there was no room for it (a full disk, or ulimit -f)\n")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.trace", "n.trace"]
+
+
+def test_why_a_trace_is_cut_short() -> None:
+    assert "a full disk?" in trace_table.cut_short({"threads": 3})
+    assert "65,536 threads" in trace_table.cut_short({"threads": 65536})

@@ -49,7 +49,7 @@ def record(command: tuple[str, ...], output: Path | None, heap: str | None, chil
         about = traces.describe(where, written)
         say(f"{written}: {about['program']}, {trace_table.calls_and_threads(about)}, {written.stat().st_size:,} bytes")
         if about["cut_short"]:
-            say("the recorder could not write any further (a full disk?): the rest was not recorded", "yellow")
+            say(f"{trace_table.cut_short(about)}: the rest was not recorded", "yellow")
     if recording.no_room:
         say(f"cut short: no room (a full disk?) for the recording of {recording.no_room} "
             f"program{'s' if recording.no_room > 1 else ''} that the command was or started", "yellow")
