@@ -27,6 +27,7 @@ from polder_lab.proof import CANNOT_CARRY, can_be_preloaded, witness
 
 LONG_ENOUGH = 0.2  # seconds of a replay; shorter traces are repeated in one process
 MOST_REPETITIONS = 2000
+LONGEST_FOLDER = 511  # bench/trace/recorder.hpp, folder_
 LEAST = {"seconds": 1e-9, "grown_kb": 4.0}  # that a ratio is made of: a page, so that nothing is not endlessly better than little
 
 
@@ -78,6 +79,8 @@ def record(place: Place, command: Sequence[str], file: Path, heap: Heap | None, 
     if hindered := [library for library in libraries if not can_be_preloaded(library)]:
         raise Complaint(f"{CANNOT_CARRY} {hindered[0]}")
     folder = Path(f"{file}.recording").absolute()
+    if (length := len(os.fsencode(folder))) > LONGEST_FOLDER:
+        raise Complaint(f"-o: the path is too long for the recorder, {folder} has {length} bytes and may have {LONGEST_FOLDER}")
     try:
         folder.mkdir()
     except FileExistsError as why:

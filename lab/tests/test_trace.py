@@ -221,3 +221,14 @@ def test_a_program_for_whose_recording_there_is_no_room_is_told(trace: Trace, tm
 def test_why_a_trace_is_cut_short() -> None:
     assert "a full disk?" in trace_table.cut_short({"threads": 3})
     assert "65,536 threads" in trace_table.cut_short({"threads": 65536})
+
+
+def test_a_folder_that_the_recorder_cannot_name_is_told(trace: Trace, tmp_path: Path) -> None:
+    deep = Path(*["d" * 100] * 5)
+    (tmp_path / deep).mkdir(parents=True)
+    done = trace("record", "-o", str(deep / "n.trace"), "--", "true")
+    assert done.returncode == 2
+    assert "-o: the path is too long for the recorder" in done.stderr
+    assert not list((tmp_path / deep).iterdir())
+    source = (Path(__file__).resolve().parents[2] / "bench" / "trace" / "recorder.hpp").read_text()
+    assert f"char folder_[{traces.LONGEST_FOLDER + 1}]" in source
