@@ -77,6 +77,13 @@ class chunk_cursor {
   std::uint32_t thread_ = 0;
 };
 
+// How many of the first `most` bytes of a name make whole letters of UTF-8.
+std::size_t whole_letters(const char* name, std::size_t most) {
+  if (strnlen(name, most + 1) <= most) return strnlen(name, most);
+  while (most > 0 && (name[most] & 0xc0) == 0x80) --most;
+  return most;
+}
+
 class packer {
  public:
   packer(std::span<const std::uint8_t> recording, const std::function<void(const std::vector<std::uint8_t>&)>& put)
@@ -121,7 +128,7 @@ class packer {
     file_header about{};
     about.foreign = foreign_;
     about.cut_short = cut_short_ || h.cut_short != 0;
-    std::memcpy(about.program, h.program, std::min(sizeof about.program - 1, sizeof h.program));
+    std::memcpy(about.program, h.program, whole_letters(h.program, sizeof about.program - 1));
     return encoder_.header(about);
   }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstring>
 #include <sstream>
 #include <string>
@@ -175,6 +176,20 @@ TEST(trace_pack, a_thread_of_whom_nothing_is_left_has_no_number) {
   const auto p = pack_and_read(recording({stranger, two}));
   EXPECT_EQ(p.about.threads, 1u);
   EXPECT_EQ(told(p), (lines{"malloc #0 10 by 0"}));
+}
+
+TEST(trace_pack, cuts_a_long_name_between_letters) {
+  for (const auto& [name, kept] : {std::pair<std::string, std::size_t>{"short", 5},
+                                   {std::string(39, 'a'), 39},
+                                   {std::string(50, 'a'), 39},
+                                   {std::string(38, 'a') + "\u00e9", 38},
+                                   {std::string(37, 'a') + "\u00e9b", 39},
+                                   {std::string(36, 'a') + "\U0001d11ecde", 36}}) {
+    bytes file = recording({chunk_by_hand(1)});
+    std::memset(file.data() + offsetof(raw::header, program), 0, sizeof(raw::header::program));
+    std::memcpy(file.data() + offsetof(raw::header, program), name.data(), name.size());
+    EXPECT_EQ(pack_and_read(file).about.program, name.substr(0, kept));
+  }
 }
 
 TEST(trace_pack, is_cut_short_where_there_are_more_threads_than_numbers) {

@@ -43,7 +43,8 @@ def call(place: Place, *words: str, extra: Mapping[str, str] | None = None, limi
     """polder-trace; what it says of bad input is passed on."""
     environment = {**{k: v for k, v in os.environ.items() if k not in NOT_INHERITED}, **(extra or {})}
     try:
-        done = subprocess.run([tool(place), *words], capture_output=True, text=True, env=environment, timeout=limit)
+        done = subprocess.run([tool(place), *words], capture_output=True, encoding="utf-8", errors="replace",
+                              env=environment, timeout=limit)
     except FileNotFoundError as why:
         raise Complaint(f"{tool(place)} is not built") from why
     if done.returncode == 2:

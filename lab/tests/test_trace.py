@@ -201,6 +201,18 @@ def test_wrong_use(trace: Trace, words: tuple[str, ...], message: str) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_names_need_not_be_utf_8(trace: Trace, tmp_path: Path) -> None:
+    odd = Path(os.fsdecode(b"q\xff.trace"))
+    (tmp_path / odd).write_bytes(b"trace of l\xff")
+    for words in (("describe", str(odd)), ("replay", str(odd), "--rounds", "1")):
+        done = trace(*words)
+        assert (done.returncode, "l\N{REPLACEMENT CHARACTER}" in done.stdout) == (0, True), done.stderr
+    done = trace("describe", os.fsdecode(b"no\xff"))
+    assert done.returncode == 2
+    assert "cannot be read" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_nothing_recorded_is_said(trace: Trace, tmp_path: Path) -> None:
     done = trace("record", "-o", "n.trace", "--", "true", FAKE_RECORDS_NOTHING="1")
     assert done.returncode == 2
