@@ -205,6 +205,8 @@ class Replayer:
             if result.trouble:
                 continue
             first = first or line
+            if not line["operations"]:
+                raise Complaint(f"{self.file}: holds no calls that can be made again")
             if any(line[name] != first[name] for name in COUNTS):
                 result.trouble = "does another number of calls"
         if repeat is None:

@@ -213,6 +213,13 @@ def test_names_need_not_be_utf_8(trace: Trace, tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_an_empty_trace_is_not_replayed(trace: Trace, tmp_path: Path) -> None:
+    (tmp_path / "none.trace").write_text("trace of none")
+    done = trace("replay", "none.trace", FAKE_HAS_NO_CALLS="1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "polder: none.trace: holds no calls that can be made again\n"
+
+
 def test_nothing_recorded_is_said(trace: Trace, tmp_path: Path) -> None:
     done = trace("record", "-o", "n.trace", "--", "true", FAKE_RECORDS_NOTHING="1")
     assert done.returncode == 2
