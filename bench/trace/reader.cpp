@@ -196,7 +196,7 @@ bool reader::next(event& e) {
 
 mapped_file::mapped_file(const char* path) {
   const auto why = [&] { return bad_trace(std::string("cannot be read: ") + std::strerror(errno)); };
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe without a writer is not waited for
   if (file < 0) throw why();
   struct stat about {};
   void* memory = nullptr;

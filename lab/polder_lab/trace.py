@@ -39,7 +39,7 @@ def recorder(place: Place) -> Path:
     return place.libraries / "libpolder-trace.so"
 
 
-def call(place: Place, *words: str, extra: Mapping[str, str] | None = None, limit: float = 600) -> subprocess.CompletedProcess[str]:
+def call(place: Place, *words: str, extra: Mapping[str, str] | None = None, limit: float | None = None) -> subprocess.CompletedProcess[str]:
     """polder-trace; what it says of bad input is passed on."""
     environment = {**{k: v for k, v in os.environ.items() if k not in NOT_INHERITED}, **(extra or {})}
     try:
@@ -52,11 +52,15 @@ def call(place: Place, *words: str, extra: Mapping[str, str] | None = None, limi
     return done
 
 
-def describe(place: Place, file: Path) -> dict[str, Any]:
-    done = call(place, "describe", str(file))
+def what_becomes_of(place: Place, command: str, file: Path, *words: str) -> str:
+    done = call(place, command, str(file), *words)
     if done.returncode != 0:
-        raise Complaint(f"{file}: polder-trace ends with {ending(done.returncode)}")
-    told: dict[str, Any] = json.loads(done.stdout)
+        raise Complaint(f"{file}: polder-trace {command} ends with {ending(done.returncode)}")
+    return done.stdout
+
+
+def describe(place: Place, file: Path) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(what_becomes_of(place, "describe", file))
     return told
 
 
@@ -137,7 +141,7 @@ def pack_all(place: Place, folder: Path, raws: Sequence[Path], file: Path, all_o
     written = []
     for number, raw in enumerate([own[-1], *(others if all_of_them else [])]):
         target = file if number == 0 else file.with_name(f"{file.stem}-{number}{file.suffix}")
-        call(place, "pack", str(raw), str(target))
+        what_becomes_of(place, "pack", raw, str(target))
         written.append(target)
     return written, 0 if all_of_them else len(others)
 

@@ -220,6 +220,15 @@ def test_an_empty_trace_is_not_replayed(trace: Trace, tmp_path: Path) -> None:
     assert done.stderr == "polder: none.trace: holds no calls that can be made again\n"
 
 
+def test_a_polder_trace_that_dies_is_told(trace: Trace, tmp_path: Path) -> None:
+    done = trace("describe", "a.trace", FAKE_DIES="describe")
+    assert (done.returncode, done.stderr) == (2, "polder: a.trace: polder-trace describe ends with SIGABRT\n")
+    done = trace("record", "-o", "b.trace", "--", "true", FAKE_DIES="pack")
+    assert done.returncode == 2
+    assert "polder-trace pack ends with SIGABRT" in done.stderr
+    assert (tmp_path / "b.trace.recording").is_dir()
+
+
 def test_nothing_recorded_is_said(trace: Trace, tmp_path: Path) -> None:
     done = trace("record", "-o", "n.trace", "--", "true", FAKE_RECORDS_NOTHING="1")
     assert done.returncode == 2

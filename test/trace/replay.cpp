@@ -1,4 +1,6 @@
 // Replaying a trace does what the trace says, the same each time, in either order, under whatever heap is preloaded.
+#include <sys/stat.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -102,7 +104,11 @@ void bad_input() {
   const auto cut = (folder / "cut").string();
   files::copy_file(trace, cut);
   files::resize_file(cut, files::file_size(cut) - 10);
+  const auto pipe = (folder / "pipe").string();
+  require(mkfifo(pipe.c_str(), 0600) == 0, "no pipe");
+  refuses({"pack", pipe, cut}, "not a file");
   for (const char* command : {"describe", "replay"}) {
+    refuses({command, pipe}, "not a file");
     refuses({command, cut}, "truncated");
     refuses({command, recording}, "a raw recording");
     refuses({command, POLDER_TRACE}, "not a trace of Polder's");
