@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -165,6 +166,12 @@ def test_wrong_use_is_told_in_one_line(tmp_path: Path, laboratory: Laboratory) -
     ):
         done = laboratory("timeline", file, *arguments)
         assert (done.returncode, told in done.stderr, done.stderr.count("\n")) == (2, True, 1), done.stderr
+
+
+def test_a_file_s_name_need_not_be_utf_8(tmp_path: Path, laboratory: Laboratory) -> None:
+    done = laboratory("timeline", small(tmp_path / os.fsdecode(b"q\xff.tl")))
+    assert done.returncode == 0, done.stderr
+    assert "q?.tl" in (tmp_path / os.fsdecode(b"q\xff.tl.html")).read_text()
 
 
 # ---- figures

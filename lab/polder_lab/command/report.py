@@ -58,7 +58,8 @@ def chosen(charts: dict[str, Chart], patterns: tuple[str, ...]) -> dict[str, Cha
 
 
 def save(file: Path, text: str) -> None:
+    """What is no UTF-8 in it, such as a file's name, becomes a question mark."""
     try:
-        file.write_text(text, encoding="utf-8")
+        file.write_text(text, encoding="utf-8", errors="replace")
     except OSError as why:
         raise Complaint(f"cannot write {file}: {why.strerror}") from why
