@@ -38,16 +38,18 @@ def app() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # somebody's time limit is an interruption too
-    if sys.stdin is None:  # it is closed; the next file that is opened would be it
-        os.set_inheritable(os.open(os.devnull, os.O_RDONLY), True)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # it is closed; the next file that is opened would be it
+            stand_in = open(os.devnull, mode, encoding="utf-8")  # noqa: SIM115
+            os.set_inheritable(stand_in.fileno(), True)
+            setattr(sys, name, stand_in)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # an encoding that was asked for may lack × and –
     try:
         try:
             app(arguments, prog_name="./polder")
         finally:
-            if sys.stdout is not None:  # it is closed
-                sys.stdout.flush()
+            sys.stdout.flush()
     except Complaint as complaint:
         say(f"polder: {complaint}", "red")
         sys.exit(2)

@@ -222,6 +222,14 @@ def test_standard_input_may_be_closed(build: Path, environment: dict[str, str]) 
     assert "all rows (1)" in done.stdout
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_where_nobody_reads_nothing_is_printed(build: Path, environment: dict[str, str], closed: str) -> None:
+    call = f"{sys.executable} -m polder_lab list heaps --json --build {build} {closed}"
+    done = subprocess.run(["sh", "-c", call], capture_output=True, text=True, env=environment, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ("heaps" in done.stdout) == (closed == "2>&-")
+
+
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_an_encoding_that_lacks_a_sign_is_no_accident(build: Path, environment: dict[str, str], encoding: str) -> None:
     call = [sys.executable, "-m", "polder_lab", "compare", "--build", str(build), "--rounds", "6", "--only", "larson/1"]
