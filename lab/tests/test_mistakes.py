@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Laboratory
@@ -72,6 +73,29 @@ def test_a_file_without_counts_is_refused(polder: Laboratory, tmp_path: Path) ->
     done = polder("mistakes", "--from", str(tmp_path / "raw.json"))
     assert done.returncode == 2
     assert "no counts of mistakes can be read" in done.stderr
+
+
+@pytest.mark.parametrize(("spoilt", "says"), [
+    (lambda told: told["machine"].pop("cpu"), "the machine has no cpu"),
+    (lambda told: told["machine"].update(commit=7), "the commit is 7"),
+    (lambda told: told["heaps"][0].update(kind="stone"), "is of the kind 'stone'"),
+    (lambda told: told["heaps"][0].update(title=3), "title is 3"),
+    (lambda told: told["counts"][0].update(runs="2"), "runs is '2'"),
+    (lambda told: told["counts"][0].update(harmed=99), "of 2 runs"),
+    (lambda told: told["counts"][0].update(harmed=-1), "of 2 runs"),
+    (lambda told: told.update(heaps={"a": 1}), "no counts of mistakes can be read"),
+    (lambda told: told.update(machine=[1]), "no counts of mistakes can be read"),
+], ids=range(9))
+def test_a_file_with_something_else_in_it_is_refused(polder: Laboratory, tmp_path: Path, spoilt: Callable[[dict[str, Any]], object],
+                                                     says: str) -> None:
+    raw = tmp_path / "raw.json"
+    assert polder("mistakes", "--runs", "2", "--heap", "system", "--only", "no", "--json", str(raw)).returncode == 0
+    told = json.loads(raw.read_text())
+    spoilt(told)
+    raw.write_text(json.dumps(told))
+    for words in (("--markdown",), ("--heap", "system", "--only", "no", "--runs", "1")):
+        done = polder("mistakes", "--from", str(raw), *words)
+        assert (done.returncode, done.stdout, says in done.stderr, done.stderr.count("\n")) == (2, "", True, 1), done.stderr
 
 
 def test_a_false_alarm_is_one(polder: Laboratory) -> None:

@@ -18,6 +18,7 @@ from polder_lab.table import show_whole
 
 SCHEMA = "polder-mistakes/1"
 CONTROL = "control"
+KINDS = ("system", "polder", "file", "peer")  # of heaps, in the order of their columns
 LEGEND = ("`always`: in every run the heap said so in a line. `dies`: every run ended, not each with a line. `prevented`: the program "
           "went on in every run, and the harm looked for was seen in none. `no`: the mistake succeeded in every run. A number is "
           "the share of runs that were ended, with Wilson's 95 % interval, the rest succeeded; `rest prevented`: no run was harmed; "
@@ -48,8 +49,7 @@ class Matrix:
 
     def in_order(self) -> None:
         """The system's, Polder's, those that look for mistakes, the others."""
-        kinds = ("system", "polder", "file", "peer")
-        self.heaps.sort(key=lambda heap: (kinds.index(heap.kind), heap.kind == "peer" and not heap.secure))
+        self.heaps.sort(key=lambda heap: (KINDS.index(heap.kind), heap.kind == "peer" and not heap.secure))
 
     def of(self, mistake: Mistake, heap: Heap) -> str:
         return cell(self.counts[mistake.name, heap.name])

@@ -10,7 +10,7 @@ from typing import Any
 from polder_lab.complaint import Complaint
 from polder_lab.heap import Heap
 from polder_lab.mistakes.count import Count
-from polder_lab.mistakes.matrix import SCHEMA
+from polder_lab.mistakes.matrix import KINDS, SCHEMA
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,34 @@ def read(file: Path) -> Recorded:
         if told["schema"] != SCHEMA:
             raise Complaint(f"{file}: its schema is {told['schema']}, and {SCHEMA} is wanted")
         counts = {(one["mistake"], one["heap"]): Count(**{f.name: one[f.name] for f in fields(Count)}) for one in told["counts"]}
-        return Recorded([heap_of(entry) for entry in told["heaps"]], counts, dict(told["machine"]))
-    except (OSError, ValueError, KeyError, TypeError) as why:
+        found = Recorded([heap_of(entry) for entry in told["heaps"]], counts, dict(told["machine"]))
+        check(found)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as why:
         raise Complaint(f"{file}: no counts of mistakes can be read: {why}") from why
+    return found
+
+
+NEEDED = ("cpu", "cores", "kernel", "distribution", "libc", "transparent_huge_pages", "commit", "uncommitted_changes")  # of a machine
+TYPES = {"int": int, "str": str}
+
+
+def check(found: Recorded) -> None:
+    """What the matrix takes for granted."""
+    for one in (*found.heaps, *found.counts.values()):
+        for f in fields(one):
+            if f.type in TYPES and type(value := getattr(one, f.name)) is not TYPES[f.type]:
+                raise ValueError(f"{f.name} is {value!r}")
+    for count in found.counts.values():
+        ways = [value for f in fields(count) if f.type == "int" and f.name != "runs" for value in [getattr(count, f.name)]]
+        if min(ways) < 0 or sum(ways) > count.runs:
+            raise ValueError(f"of {count.runs} runs {', '.join(map(str, ways))} are told")
+    for heap in found.heaps:
+        if heap.kind not in KINDS:
+            raise ValueError(f"{heap.name} is of the kind '{heap.kind}'")
+    if missing := [name for name in NEEDED if name not in found.machine]:
+        raise ValueError(f"the machine has no {', '.join(missing)}")
+    if not isinstance(found.machine["commit"], str):
+        raise ValueError(f"the commit is {found.machine['commit']!r}")
 
 
 def heap_of(entry: dict[str, Any]) -> Heap:
