@@ -174,6 +174,28 @@ def test_a_file_s_name_need_not_be_utf_8(tmp_path: Path, laboratory: Laboratory)
     assert "q?.tl" in (tmp_path / os.fsdecode(b"q\xff.tl.html")).read_text()
 
 
+def test_a_recording_is_not_counted_twice(tmp_path: Path, laboratory: Laboratory) -> None:
+    file = small(tmp_path / "it")
+    (tmp_path / "link").symlink_to(file)
+    shutil.copy(file, tmp_path / "copy")
+    for other in ("it", "link", "copy"):
+        done = laboratory("timeline", file, tmp_path / other)
+        assert done.returncode == 2
+        assert done.stderr == f"polder: {tmp_path / other} and {file} are one recording: its events would count twice\n"
+
+
+@pytest.mark.parametrize("option", ["--out", "--perfetto"])
+def test_what_is_made_overwrites_no_recording(tmp_path: Path, laboratory: Laboratory, option: str) -> None:
+    file = small(tmp_path / "it")
+    before = file.read_bytes()
+    (tmp_path / "link").symlink_to(file)
+    for target in ("it", "link"):
+        done = laboratory("timeline", file, option, tmp_path / target)
+        assert done.returncode == 2
+        assert done.stderr == f"polder: {tmp_path / target} is a recording that is to be drawn: it would be overwritten\n"
+        assert file.read_bytes() == before
+
+
 # ---- figures
 
 

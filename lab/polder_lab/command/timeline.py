@@ -39,6 +39,10 @@ def timeline(
     for picked, kind in ((png, ".png"), (svg, ".svg")):
         if picked is not None and picked.suffix != kind:
             raise Complaint(f"--{kind[1:]} wants a name that ends in {kind}, not '{picked.name}'")
+    target = out or files[0].with_name(files[0].name + ".html")
+    for made_file in (target, png, svg, trace):
+        if made_file is not None and any(same(made_file, file) for file in files):
+            raise Complaint(f"{made_file} is a recording that is to be drawn: it would be overwritten")
     if png or svg:
         picture.browser()  # before any work
     all_of_it = recording.read(files)
@@ -52,7 +56,6 @@ def timeline(
         say(f"lost: {warning}", "yellow")
     for told in made.left_out:
         say(f"not in the picture: {told}")
-    target = out or files[0].with_name(files[0].name + ".html")
     save(target, page.render(part, made, found, window, again(files, since, until)))
     title = " — ".join(
         part for part in ("Timeline of " + (part.sources[0].command or files[0].name), words.headline(found), window) if part
@@ -74,6 +77,10 @@ def timeline(
     if headline := words.headline(found):
         click.echo(headline)
     click.echo(target)
+
+
+def same(one: Path, other: Path) -> bool:
+    return one.exists() and other.exists() and one.samefile(other)
 
 
 def again(files: tuple[Path, ...], since: float | None, until: float | None) -> str:

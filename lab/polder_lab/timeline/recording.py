@@ -111,7 +111,13 @@ class Recording:
 
 
 def read(paths: Sequence[Path]) -> Recording:
-    return merged([File(path) for path in paths])
+    files: dict[bytes, File] = {}
+    for path in paths:
+        file = File(path)
+        before = files.setdefault(file.bytes, file)
+        if before is not file:
+            raise Complaint(f"{path} and {before.path} are one recording: its events would count twice")
+    return merged(list(files.values()))
 
 
 class File:
