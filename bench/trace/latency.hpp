@@ -54,17 +54,13 @@ class latency {
     out.key("buckets").open('[');
     for (std::size_t n = 0; n < buckets::size; ++n) {
       if (counts_[n] != 0)
-        out.open('[')
-            .number(buckets::lowest(n))
-            .number(buckets::highest(n))
-            .number(std::uint64_t{counts_[n]})
-            .close(']');
+        out.open('[').number(buckets::lowest(n)).number(buckets::highest(n)).number(counts_[n]).close(']');
     }
     out.close(']').close('}');
   }
 
  private:
-  std::uint32_t counts_[buckets::size]{};
+  std::uint64_t counts_[buckets::size]{};
   std::uint64_t worst_ = 0;
 };
 

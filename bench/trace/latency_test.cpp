@@ -33,5 +33,14 @@ TEST(trace_latency, percentiles) {
   EXPECT_EQ(latency().percentile(50), 0u);
 }
 
+TEST(trace_latency, counts_as_many_as_a_long_replay_makes) {
+  latency l;
+  l.add(20);
+  for (int n = 0; n < 40; ++n) l.join(latency(l));
+  l.add(1'000'000);
+  EXPECT_EQ(l.count(), (std::uint64_t{1} << 40) + 1);
+  EXPECT_EQ(l.percentile(99.99), 20u);
+}
+
 }  // namespace
 }  // namespace polder::trace

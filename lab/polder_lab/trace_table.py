@@ -13,6 +13,7 @@ from polder_lab.table import STYLES, WORDS, counted, span, value
 from polder_lab.trace import Replays
 
 BAR = 30
+PERCENTILES = (("malloc", "p50_ns"), ("malloc", "p99_ns"), ("malloc", "p99_9_ns"), ("free", "p50_ns"), ("free", "p99_ns"))  # of a replay
 
 
 def quantity(number: float, units: Sequence[str], step: float) -> str:
@@ -140,17 +141,17 @@ def replays(results: Sequence[Replays], name: str, console: Console) -> None:
         for result in measured:
             time, peak = result.ratio(base, "seconds"), result.ratio(base, "grown_kb")
             verdict = time.verdict if time else ""
-            last = result.lines[-1]["latency"]
+            timed = result.lines[0]["latency"]
             style = STYLES.get(verdict, "")
             table.add_row(result.heap.name, duration(result.median("seconds") * 1e9), Text(value(time), style), Text(span(time), style),
                           Text(WORDS[verdict], style), duration(result.median("seconds") / result.median("operations") * 1e9),
-                          *(duration(last["malloc"][p]) if "malloc" in last else "" for p in ("p50_ns", "p99_ns", "p99_9_ns")),
-                          *(duration(last["free"][p]) if "free" in last else "" for p in ("p50_ns", "p99_ns")),
+                          *(duration(result.median("latency", *which)) if which[0] in timed else "" for which in PERCENTILES),
                           f"{result.median('grown_kb') / 1024:.1f}" if result.tells("grown_kb") else "unknown", value(peak))
         console.print(table)
         console.print()
     for result in results:
         if result.trouble:
             console.print(f"FAILED    under {result.heap.name} {result.trouble}", style="bold red", markup=False)
-    console.print("in malloc: summed over threads, without waiting for each other, the clock's cost taken off. Percentiles hold "
-                  "one reading of the clock. Peak: above what the process had before its first call.", style="dim")
+    console.print("Times are medians over the rounds. In malloc: summed over threads, without waiting for each other, the clock's cost "
+                  "taken off. Percentiles hold one reading of the clock. Peak: above what the process had before its first call.",
+                  style="dim")

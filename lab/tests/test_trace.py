@@ -154,6 +154,14 @@ def test_the_peak_is_what_came_above_the_process_itself(trace: Trace) -> None:
     assert done.stdout.split().count("unknown") == 2
 
 
+def test_percentiles_are_medians_over_the_rounds(trace: Trace, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    done = trace("replay", "a.trace", "--heap", "polder", "--rounds", "3", "--repeat", "1", FAKE_LOG=str(log), FAKE_SLOWS_DOWN="1")
+    assert done.returncode == 0, done.stderr
+    cells = next(line.split() for line in done.stdout.splitlines() if line.startswith("polder"))
+    assert cells[cells.index("130"):][:4] == ["130", "ns", "140", "ns"], "of 120, 130 and 140, after a proof"
+
+
 def test_replay_under_one_heap_as_json(trace: Trace) -> None:
     told = json.loads(trace("replay", "a.trace", "--heap", "polder", "--rounds", "2", "--repeat", "3", "--json").stdout)
     assert [heap["heap"] for heap in told["heaps"]] == ["polder"]
