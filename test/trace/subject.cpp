@@ -102,6 +102,20 @@ void churn() {
   }
 }
 
+// By a thread, for faults that strike there.
+void callocs(std::size_t size) {
+  pthread_t t;
+  const auto some_of_them = [](void* size) -> void* {
+    for (unsigned n = 0; n < 300; ++n) {
+      kept = calloc(1, *static_cast<std::size_t*>(size));
+      free(kept);
+    }
+    return nullptr;
+  };
+  pthread_create(&t, nullptr, some_of_them, &size);
+  pthread_join(t, nullptr);
+}
+
 void forks() {
   some(1111, 10);
   const pid_t child = fork();
@@ -137,6 +151,8 @@ int main(int argc, char** argv) {
   else if (what == "threads") threads();
   else if (what == "churn") churn();
   else if (what == "hands_over") hands_over();
+  else if (what == "callocs") callocs(4000);
+  else if (what == "large_callocs") callocs(256 << 10);
   else if (what == "forks") forks();
   else if (what == "forks_among_threads") forks_among_threads();
   else if (what == "some") some(4321, 100);
