@@ -41,6 +41,12 @@ int main(int argc, char** argv) {
       std::printf("requirement 3: with the mistake \"%s\" the probe said (%s):\n%s%s\n", name, result.how().c_str(),
                   result.out.c_str(), result.err.c_str());
     }
+  // Else a name that is misspelt would be no mistake, or none that is made.
+  const auto misspelt = run_child({argv[1], "--list"}, environment({preload, "MISTAKE=no ENOMEN"}), 20);
+  if (!misspelt.exited(98) || misspelt.err.find("there is no such mistake") == std::string::npos) {
+    ++failures;
+    std::printf("a mistake that there is not: %s\n", misspelt.how().c_str());
+  }
   std::printf("%zu mistakes, %d not noticed or wrongly noticed\n", sizeof mistakes / sizeof mistakes[0], failures);
   return failures == 0 ? 0 : 1;
 }
