@@ -1,4 +1,4 @@
-// Each probe of polder-probe over a malloc with the mistake that it names: it must fail; and over the same malloc without
+// Each probe of polder-probe over a malloc with each mistake that it names: it must fail; and over the same malloc without
 // a mistake: it must pass. A probe that cannot fail shows here, and so does one that blames the innocent (in the short form of the
 // tests a third of them is asked: elsewhere they all meet heaps that make no mistake).
 //
@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstring>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -55,8 +56,10 @@ int main(int argc, char** argv) {
   };
   std::vector<question> questions;
   for (const auto& line : lines_of(listed.out)) {
-    const question q{field(line, "name"), field(line, "mistake")};
-    if (!q.mistake.empty() && chosen(q.probe)) questions.push_back(q);
+    const std::string probe = field(line, "name");
+    std::istringstream mistakes(field(line, "mistake"));
+    for (std::string mistake; chosen(probe) && std::getline(mistakes, mistake, '|');)
+      questions.push_back({probe, mistake});
   }
   std::atomic<std::size_t> next{0};
   std::atomic<int> failures{0};
@@ -88,6 +91,7 @@ int main(int argc, char** argv) {
     });
   }
   for (auto& t : askers) t.join();
-  std::printf("%zu probes, %d that cannot fail or blame the innocent\n", questions.size(), failures.load());
+  std::printf("%zu mistakes of probes, %d that cannot fail or blame the innocent\n", questions.size(),
+              failures.load());
   return questions.empty() || failures != 0;
 }

@@ -39,7 +39,7 @@ struct demand {
   const char* group;
   const char* what;
   const char* source;
-  const char* mistake;  // of ../conformance/broken_malloc.cpp: one that this probe must notice
+  const char* mistake;  // of ../conformance/broken_malloc.cpp: those that this probe must notice, separated by |
   unsigned seconds;     // after which it counts as hanging
   void (*run)();        // nullptr: it asks the cases below
   std::span<const expectation> expected = {};

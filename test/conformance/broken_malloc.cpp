@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cerrno>
@@ -56,6 +57,7 @@ constexpr const char* mistakes[] = {
     "its destructor ends the heap",
     "large blocks are not freed",
     "mallinfo counts nothing",
+    "mallinfo only grows",
     "malloc is a cancellation point",
     "malloc_info is silent",
     "malloc_stats is silent",
@@ -273,7 +275,10 @@ std::size_t malloc_usable_size(void* p) {
 #define NEXT(name) reinterpret_cast<decltype(&name)>(::dlsym(RTLD_NEXT, #name))
 int mallopt(int parameter, int value) { return mistake("mallopt refuses") ? 0 : NEXT(mallopt)(parameter, value); }
 struct mallinfo2 mallinfo2() {
-  return mistake("mallinfo counts nothing") ? (struct mallinfo2){} : NEXT(mallinfo2)();
+  static std::size_t last = 0;
+  struct mallinfo2 now = mistake("mallinfo counts nothing") ? (struct mallinfo2){} : NEXT(mallinfo2)();
+  if (mistake("mallinfo only grows")) now.uordblks = last = std::max(now.uordblks, last + 1);
+  return now;
 }
 int malloc_trim(std::size_t pad) {
   return mistake("malloc_trim does nothing") || mistake("nothing is freed") ? 0 : NEXT(malloc_trim)(pad);
