@@ -30,7 +30,7 @@ inline constexpr group groups[] = {
 // What must hold of the answers to the cases of ../conformance that a pattern (of fnmatch) chooses.
 struct expectation {
   const char* pattern;
-  const char* has = nullptr;    // nullptr: the answer must be "ok"
+  const char* has = nullptr;    // nullptr: the answer must be "ok"; ^ is where it begins, $ where it ends
   const char* lacks = nullptr;  // words that must not be in it, separated by |
 };
 

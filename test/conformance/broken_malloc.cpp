@@ -62,6 +62,7 @@ constexpr const char* mistakes[] = {
     "malloc_info is silent",
     "malloc_stats is silent",
     "malloc_trim does nothing",
+    "mallopt answers -1",
     "mallopt refuses",
     "mistakes are not noticed",
     "new answers NULL",
@@ -82,6 +83,7 @@ constexpr const char* mistakes[] = {
     "sizes have 32 bits",
     "success changes errno",
     "usable size lies",
+    "usable size of NULL is 10",
 };
 constexpr int no_such_mistake = 98;  // the exit status, which no probe has
 
@@ -267,13 +269,16 @@ int posix_memalign(void** out, std::size_t alignment, std::size_t n) {
   return 0;
 }
 std::size_t malloc_usable_size(void* p) {
-  if (p == nullptr) return 0;
+  if (p == nullptr) return mistake("usable size of NULL is 10") ? 10 : 0;
   return size_of(unshifted(p)) - (shifted(p) ? 8 : 0) + (mistake("usable size lies") ? 16 : 0);
 }
 
 // The next one of that name: glibc's.
 #define NEXT(name) reinterpret_cast<decltype(&name)>(::dlsym(RTLD_NEXT, #name))
-int mallopt(int parameter, int value) { return mistake("mallopt refuses") ? 0 : NEXT(mallopt)(parameter, value); }
+int mallopt(int parameter, int value) {
+  if (mistake("mallopt answers -1")) return -1;
+  return mistake("mallopt refuses") ? 0 : NEXT(mallopt)(parameter, value);
+}
 struct mallinfo2 mallinfo2() {
   static std::size_t last = 0;
   struct mallinfo2 now = mistake("mallinfo counts nothing") ? (struct mallinfo2){} : NEXT(mallinfo2)();
