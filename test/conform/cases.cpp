@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <bitset>
 #include <cstdio>
 #include <cstring>
 #include <string_view>
@@ -249,6 +250,7 @@ int answer_case(const char* id) { return conformance::answer_one(table(), id); }
 
 void ask_cases(const demand& asked) {
   unsigned count = 0, absent = 0;
+  std::bitset<64> has_a_case;  // by expectation
   for (const probe_case& c : table()) {
     const expectation* expected = expectation_of(asked, c);
     if (expected == nullptr) continue;
@@ -258,6 +260,7 @@ void ask_cases(const demand& asked) {
       probe::end(probe::verdict::crashed, "%s: %s", c.id,
                  answer.text + (answer.signal != 0 ? std::strlen("DIED of ") : std::strlen("DIED ")));
     count++;
+    has_a_case[std::size_t(expected - asked.expected.data())] = true;
     if (std::strcmp(answer.text, "absent") == 0) {
       absent++;
       continue;
@@ -267,7 +270,9 @@ void ask_cases(const demand& asked) {
         expected->has == nullptr ? text == "ok" : has(text, expected->has) && !names_any(expected->lacks, text);
     if (!met) probe::end(probe::verdict::wrong, "%s: %.*s", c.id, int(text.size()), text.data());
   }
-  if (count == 0) probe::end(probe::verdict::crashed, "%s: no case is called so", asked.name);
+  for (std::size_t i = 0; i != asked.expected.size(); ++i)
+    if (!has_a_case[i])
+      probe::end(probe::verdict::crashed, "%s: no case is called %s", asked.name, asked.expected[i].pattern);
   if (absent == count) probe::end(probe::verdict::not_applicable, "the function is not there");
   note("%u cases", count);
 }
