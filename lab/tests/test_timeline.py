@@ -104,6 +104,16 @@ def test_a_window_cuts_what_reaches_beyond_it(tmp_path: Path) -> None:
     assert of(shares(part, 0.3, False), "batch free").share == pytest.approx(0.1 / 0.6)
 
 
+def test_what_reaches_beyond_the_recording_is_cut(tmp_path: Path) -> None:
+    """Begun in a recording before it, or by a thread that was about to end it when the recording ended."""
+    told = [("operation", -0.0004, 0.25, 1, 1), ("operation", 0.75, 3.0, 2, 1), ("operation", 1.1, 1.2, 3, 1)]
+    made = read([written(tmp_path / "a", [Made(100, "main", events(told), full_at=1.1)])])
+    assert list(made.begin) == [0, pytest.approx(0.75), pytest.approx(1.0)]
+    assert list(made.end) == [pytest.approx(0.25), pytest.approx(1.0), pytest.approx(1.0)]
+    assert made.threads[0].full_at == pytest.approx(1.0)
+    assert of(shares(made, 1.0, True), "operation").share == pytest.approx(0.5)
+
+
 # ---- what is wrong with a file
 
 
@@ -119,7 +129,8 @@ def made_a_folder(file: Path) -> None:
     file.mkdir()
 
 
-FIRST_EVENT = HEADER.size + 32 * len(KINDS) + 2 * (THREAD.size + 2 * TALLY.itemsize * len(KINDS))
+FIRST_THREAD = HEADER.size + 32 * len(KINDS)
+FIRST_EVENT = FIRST_THREAD + 2 * (THREAD.size + 2 * TALLY.itemsize * len(KINDS))
 TROUBLES: dict[str, tuple[Callable[[Path], object], str]] = {
     "missing": (Path.unlink, "No such file"),
     "empty": (lambda f: f.write_bytes(b""), "is no timeline"),
@@ -135,6 +146,8 @@ TROUBLES: dict[str, tuple[Callable[[Path], object], str]] = {
     "no such form": (lambda f: spoilt(f, HEADER.size + 31, b"\x09"), "the form 9"),
     "another thread": (lambda f: spoilt(f, FIRST_EVENT + 28, b"\x01"), "another thread"),
     "backwards": (lambda f: spoilt(f, FIRST_EVENT + 8, bytes(8)), "ends before it begins"),
+    "after the end": (lambda f: spoilt(f, FIRST_EVENT, b"\xff" * 16), "an event begins after its end"),
+    "full after the end": (lambda f: spoilt(f, FIRST_THREAD + 24, b"\xff" * 8), "a buffer was full after its end"),
     "no time": (lambda f: spoilt(f, 56, bytes(8)), "ends before it begins"),
     "more events than there are": (lambda f: spoilt(f, HEADER.size + 32 * len(KINDS) + 14, b"\xff"), "cut short"),
 }

@@ -22,6 +22,7 @@ EVENT = np.dtype(
     [("start", "<u8"), ("end", "<u8"), ("count", "<u8"), ("label", "<u4"), ("thread", "<u2"), ("kind", "u1"), ("unused", "u1")]
 )
 COMPLETE = 1
+LATEST_NS = 1e9
 FORMS = ("interval", "point", "gauge")
 Array = npt.NDArray[Any]
 
@@ -137,15 +138,15 @@ class File:
             raise Complaint(f"{path} is of the {newer} version {version} of the format, and version {VERSION} is read here")
         header = HEADER.unpack(self.take(HEADER.size))
         (_, _, state, self.pid, kinds, threads, self.events_a_thread, self.at_least_ns) = header[:8]
-        self.begin_ticks, self.begin_ns, end_ticks, end_ns, self.date_ns, self.lost_elsewhere, command = header[8:]
+        self.begin_ticks, self.begin_ns, self.end_ticks, end_ns, self.date_ns, self.lost_elsewhere, command = header[8:]
         if state != COMPLETE:
             raise Complaint(
                 f"{path} is not finished: process {self.pid} still runs, ended without exit (kill, _exit, exec) or could not write"
             )
         self.command = text(command)
-        if end_ticks <= self.begin_ticks or end_ns <= self.begin_ns:
+        if self.end_ticks <= self.begin_ticks or end_ns <= self.begin_ns:
             raise self.damaged("it ends before it begins")
-        self.ns_per_tick = (end_ns - self.begin_ns) / (end_ticks - self.begin_ticks)
+        self.ns_per_tick = (end_ns - self.begin_ns) / (self.end_ticks - self.begin_ticks)
         self.end_ns = end_ns
         self.kinds: dict[int, Kind] = {}
         for _ in range(kinds):
@@ -180,17 +181,25 @@ class File:
                 if tallies[at]["count"]
             }
 
+        if self.too_late(full_at):
+            raise self.damaged("a buffer was full after its end")
         full = self.ns(full_at) if full_at else None
         return Thread(self.pid, tid, text(name), full, unkept(lost), unkept(brief), interrupted), number, events
 
     def ns(self, ticks: Any) -> Any:
-        """CLOCK_MONOTONIC."""
-        since = ticks - self.begin_ticks if isinstance(ticks, int) else (ticks - np.uint64(self.begin_ticks)).astype(np.int64)
-        return self.begin_ns + since * self.ns_per_tick
+        """CLOCK_MONOTONIC, within the recording: what was begun before it, or ended after it, is cut at its ends."""
+        inside = np.clip(ticks, np.uint64(self.begin_ticks), np.uint64(self.end_ticks))
+        return self.begin_ns + (inside - np.uint64(self.begin_ticks)).astype(np.float64) * self.ns_per_tick
+
+    def too_late(self, ticks: Any) -> Any:
+        """For a good file: a thread that was about to record when it ended comes a little later, and no more than that."""
+        return ticks > self.end_ticks + LATEST_NS / self.ns_per_tick
 
     def check(self) -> None:
         if (self.events["end"] < self.events["start"]).any():
             raise self.damaged("an event ends before it begins")
+        if self.too_late(self.events["start"]).any():
+            raise self.damaged("an event begins after its end")
         if not np.isin(self.events["kind"], list(self.kinds)).all():
             raise self.damaged("an event is of no kind that it names")
         numbers = np.repeat([number for _, number, _ in self.threads], [events for *_, events in self.threads])
