@@ -9,19 +9,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from polder_lab.report.units import quantity
 from polder_lab.table import STYLES, WORDS, counted, span, value
 from polder_lab.trace import Replays
 
 BAR = 30
 PERCENTILES = (("malloc", "p50_ns"), ("malloc", "p99_ns"), ("malloc", "p99_9_ns"), ("free", "p50_ns"), ("free", "p99_ns"))  # of a replay
-
-
-def quantity(number: float, units: Sequence[str], step: float) -> str:
-    for unit in units[:-1]:
-        if number < step:
-            return f"{number:.3g} {unit}".rstrip()
-        number /= step
-    return f"{number:.3g} {units[-1]}"
 
 
 def size(number: float) -> str:

@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from polder_lab import trace_table
 from polder_lab.median import median
 from polder_lab.report import units
 from polder_lab.report.chart.latency import exceeding
@@ -65,7 +66,19 @@ def test_a_long_series_keeps_its_extremes() -> None:
         (units.seconds(1.5), "1.5 s"),
         (units.seconds(0.0123), "12.3 ms"),
         (units.seconds(4.2e-8), "42 ns"),
+        (units.seconds(9.997e-7), "1 µs"),
+        (units.seconds(9.99e-7), "999 ns"),
+        (units.seconds(0.99996), "1 s"),
+        (units.seconds(1234.0), "1234 s"),
+        (units.seconds(0.0), "0 ns"),
         (units.size(3 << 20), "3 MB"),
+        (units.size(1010 << 10), "1010 KB"),
+        (units.size((1 << 20) - 100), "1 MB"),
+        (units.size(1e15), "931323 GB"),
+        (units.count(999_900), "1 M"),
+        (units.count(7), "7"),
+        (trace_table.size(1010 << 10), "1010 KiB"),
+        (trace_table.duration(999.7), "1 µs"),
         (units.size(900), "900 B"),
         (units.count(12_345), "12.3 k"),
         (units.ratio(1.0), "1.00"),

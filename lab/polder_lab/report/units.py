@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+
+
+def quantity(value: float, units: Sequence[str], step: float) -> str:
+    """With three digits, in the first of the units, each step times the one before it, in which fewer than a step are left: as
+    rounded, so that 999.7 ns are 1 µs and not 1e+03 ns."""
+    for unit in units[:-1]:
+        if float(told := digits(value)) < step:
+            return f"{told} {unit}".rstrip()
+        value /= step
+    return f"{digits(value)} {units[-1]}"
+
+
+def digits(value: float) -> str:
+    return f"{value:.3g}" if value < 999.5 else f"{value:.0f}"
 
 
 def seconds(value: float) -> str:
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if value >= size:
-            return f"{value / size:.3g} {unit}"
-    return f"{value / 1e-9:.3g} ns"
+    return quantity(value * 1e9, ("ns", "µs", "ms", "s"), 1000)
 
 
 def size(value: float) -> str:
-    for unit, factor in (("GB", 2**30), ("MB", 2**20), ("KB", 2**10)):
-        if value >= factor:
-            return f"{value / factor:.3g} {unit}" if value < 1000 * factor else f"{value / factor:.0f} {unit}"
-    return f"{value:.0f} B"
+    return quantity(float(f"{value:.0f}"), ("B", "KB", "MB", "GB"), 1024)
 
 
 def count(value: float) -> str:
-    for unit, factor in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if value >= factor:
-            return f"{value / factor:.3g} {unit}"
-    return f"{value:.3g}"
+    return quantity(value, ("", "k", "M", "G"), 1000)
 
 
 def ratio(value: float) -> str:
