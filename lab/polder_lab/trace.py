@@ -6,6 +6,7 @@ has ended, however it ended. Folder and raw files stay only when that fails.
 
 from __future__ import annotations
 
+import glob
 import json
 import math
 import os
@@ -86,6 +87,11 @@ def record(place: Place, command: Sequence[str], file: Path, heap: Heap | None, 
     libraries = [recorder(place), *([heap.library] if heap and heap.library else [])]
     if hindered := [library for library in libraries if not can_be_preloaded(library)]:
         raise Complaint(f"{CANNOT_CARRY} {hindered[0]}")
+    if children:
+        beside = sorted(file.parent.glob(glob.escape(f"{file.stem}-") + "[0-9]*" + glob.escape(file.suffix)))
+        if there := [one for one in beside if one.stem.removeprefix(f"{file.stem}-").isdigit()]:
+            raise Complaint(f"{there[0]} is there already, and a child's trace may get its name: remove it, or name the trace "
+                            "otherwise (-o)")
     folder = Path(f"{file}.recording").absolute()
     if (length := len(os.fsencode(folder))) > LONGEST_FOLDER:
         raise Complaint(f"-o: the path is too long for the recorder, {folder} has {length} bytes and may have {LONGEST_FOLDER}")
@@ -143,7 +149,7 @@ def pack_all(place: Place, folder: Path, raws: Sequence[Path], file: Path, all_o
     others = [raw for raw in raws if raw != own[-1]]
     written = []
     for number, raw in enumerate([own[-1], *(others if all_of_them else [])]):
-        target = file if number == 0 else file.with_name(f"{file.stem}-{number}{file.suffix}")
+        target = file.with_name(f"{file.stem}-{number}{file.suffix}") if number else file
         what_becomes_of(place, "pack", raw, str(target))
         written.append(target)
     return written, 0 if all_of_them else len(others)

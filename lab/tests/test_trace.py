@@ -61,6 +61,22 @@ def test_record_of_children_and_of_a_program_that_becomes_another(trace: Trace, 
     assert {(tmp_path / f"c-{n}.trace").read_text() for n in (1, 2)} == {"trace of env\n", "trace of perl\n"}
 
 
+def test_a_child_s_trace_overwrites_none(trace: Trace, tmp_path: Path) -> None:
+    (tmp_path / "c-2.trace").write_text("trace of another")
+    done = trace("record", "--children", "-o", "c.trace", "--", "sh", "-c", "perl -e 1; exit 0")
+    assert done.returncode == 2
+    assert done.stderr.startswith("polder: c-2.trace is there already")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.trace", "c-2.trace"]
+    (tmp_path / "c-2.trace").rename(tmp_path / "c-2-kept.trace")
+    assert trace("record", "--children", "-o", "c.trace", "--", "true").returncode == 0
+
+
+def test_what_is_preloaded_by_hand_is_said_to_be_left_out(trace: Trace) -> None:
+    library = {"LD_PRELOAD": "libnothing.so"}
+    assert "not handed on to the command: LD_PRELOAD\n" in trace("record", "-o", "b.trace", "--", "true", **library).stderr
+    assert "not handed on to the replays: LD_PRELOAD\n" in trace("replay", "a.trace", "--rounds", "1", **library).stderr
+
+
 def test_a_folder_with_a_space_in_its_name_is_told(trace: Trace, compiled: Callable[[str], Path], tmp_path: Path) -> None:
     library = tmp_path / "my heap" / "libmine.so"
     library.parent.mkdir()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import tempfile
 import time
@@ -14,13 +13,24 @@ from rich.console import Console
 
 from polder_lab import heap as heaps_of
 from polder_lab import machine, place
-from polder_lab.command.shared import Amount, brief, build_option, must_be_writable, must_have_polder, say, tell, terminal, words
+from polder_lab.command.shared import (
+    Amount,
+    brief,
+    build_option,
+    hand_nothing_on,
+    must_be_writable,
+    must_have_polder,
+    say,
+    tell,
+    terminal,
+    words,
+)
 from polder_lab.complaint import Complaint
 from polder_lab.conform import catalogue, matrix
 from polder_lab.conform.matrix import Matrix
 from polder_lab.conform.run import Runner
 from polder_lab.heap import SYSTEM, Heap
-from polder_lab.launch import NOT_INHERITED, Launcher, build_launcher
+from polder_lab.launch import Launcher, build_launcher
 from polder_lab.progress import Bar
 
 
@@ -45,9 +55,7 @@ def conform(names: tuple[str, ...], libraries: tuple[str, ...], everything: bool
     Exit status 1 when a heap that was asked for fails a demand; with --all, when one of Polder's own does. --all
     without Polder is refused.
     """
-    for name in NOT_INHERITED:
-        if os.environ.pop(name, ""):
-            say(f"not handed on to the probes: {name}", "yellow")
+    hand_nothing_on("the probes")
     where = place.find(build.resolve() if build else None)
     must_be_writable(json_file)
     probes = catalogue.read(where.probe).chosen([word for text in only for word in words(text)])

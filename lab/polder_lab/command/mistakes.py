@@ -19,7 +19,7 @@ from rich.console import Console
 
 from polder_lab import heap as heaps_of
 from polder_lab import machine, place
-from polder_lab.command.shared import brief, build_option, forget_inherited, must_be_writable, must_have_polder, say, tell, terminal, words
+from polder_lab.command.shared import brief, build_option, hand_nothing_on, must_be_writable, must_have_polder, say, tell, terminal, words
 from polder_lab.complaint import Complaint
 from polder_lab.conform.run import Runner
 from polder_lab.heap import SYSTEM, Heap
@@ -55,8 +55,7 @@ def mistakes(names: tuple[str, ...], libraries: tuple[str, ...], everything: boo
 
     Exit status 1 when a heap notices something where there was no mistake. --all without Polder is refused.
     """
-    for name in forget_inherited():
-        say(f"not handed on to the programs: {name}", "yellow")
+    hand_nothing_on("the programs")
     where = place.find(build.resolve() if build else None)
     must_be_writable(json_file)
     chosen = catalogue.read(where.mistakes).chosen([word for text in only for word in words(text)])

@@ -131,3 +131,9 @@ def must_have_polder(heaps: Sequence[Heap], left_out: Sequence[str]) -> None:
 def forget_inherited() -> list[str]:
     """Takes what is never handed on to a measured command out of our own helpers' environment too; their names."""
     return [name for name in NOT_INHERITED if os.environ.pop(name, "")]
+
+
+def hand_nothing_on(to: str) -> None:
+    """The same, and it is said."""
+    for name in forget_inherited():
+        say(f"not handed on to {to}: {name}", "yellow")

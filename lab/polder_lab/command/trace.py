@@ -16,7 +16,7 @@ from rich.console import Console
 from polder_lab import heap as heaps_of
 from polder_lab import machine, place, trace_table
 from polder_lab import trace as traces
-from polder_lab.command.shared import Amount, Commands, build_option, say, terminal, words
+from polder_lab.command.shared import Amount, Commands, build_option, hand_nothing_on, say, terminal, words
 from polder_lab.complaint import Complaint
 from polder_lab.interval import FEWEST_ROUNDS
 
@@ -44,6 +44,7 @@ def record(command: tuple[str, ...], output: Path | None, heap: str | None, chil
     if file.is_dir():
         raise Complaint(f"-o: {file} is a folder")
     under = present(heap, where) if heap else None
+    hand_nothing_on("the command")
     recording = traces.record(where, [found, *command[1:]], file, under, children)
     for written in recording.written:
         about = traces.describe(where, written)
@@ -92,6 +93,7 @@ def describe(file: Path, as_json: bool, build: Path | None) -> None:
 def replay(file: Path, heap: str | None, heaps: str | None, rounds: int, repeat: int | None, order: str, window: int, touch: str,
            limit: float, seed: int | None, as_json: bool, build: Path | None) -> None:
     """Make the calls of a trace again, under one heap or several, and time them."""
+    hand_nothing_on("the replays")
     where = place.find(build.resolve() if build else None)
     if heap and heaps:
         raise Complaint("--heap is one heap alone, --heaps are against the system's malloc: one of the two")
