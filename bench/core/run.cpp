@@ -132,6 +132,18 @@ void run::wait_and_look() {
   } while (working_.load(std::memory_order_acquire) != 0);  // sync: last-worker
 }
 
+void run::begin_phase() {
+  // Else what making the input took may be the peak, under every heap.
+  (void)begin_peak();
+  base_rss_kb_ = status_kb("VmRSS:");
+  before_ = usage_now();
+}
+
+void run::end_phase() {
+  after_ = usage_now();
+  peak_rss_kb_ = status_kb("VmHWM:");
+}
+
 void* run::enter(void* w) {
   auto& self = *static_cast<worker*>(w);
   self.of->work(self);
@@ -142,10 +154,7 @@ void run::work(worker& w) {
   guard_block guard(w);
 
   pthread_barrier_wait(&ready_);
-  if (in_main && w.id == 0) {
-    base_rss_kb_ = status_kb("VmRSS:");
-    before_ = usage_now();
-  }
+  if (in_main && w.id == 0) begin_phase();
   pthread_barrier_wait(&go_);
   w.begin_ns = now_ns();
   w.take_over();
@@ -158,7 +167,7 @@ void run::work(worker& w) {
   tell_live();
   working_.fetch_sub(1, std::memory_order_release);  // sync: last-worker
   pthread_barrier_wait(&done_);
-  if (in_main && w.id == 0) after_ = usage_now();
+  if (in_main && w.id == 0) end_phase();
   pthread_barrier_wait(&leave_);
 
   guard.check_and_free(w);
@@ -181,12 +190,11 @@ void run::measure_with(body_function function, void* body) {
     work(workers_[0]);
   } else {
     pthread_barrier_wait(&ready_);
-    base_rss_kb_ = status_kb("VmRSS:");
-    before_ = usage_now();
+    begin_phase();
     pthread_barrier_wait(&go_);
     if (memory_) wait_and_look();
     pthread_barrier_wait(&done_);
-    after_ = usage_now();
+    end_phase();
     pthread_barrier_wait(&leave_);
   }
   for (unsigned i = in_main ? 1 : 0; i < threads; ++i) pthread_join(handles[i], nullptr);
@@ -324,7 +332,7 @@ int run::print(bool ok, std::string_view why) {
       out.key(name).null();
     }
   }
-  out.key("peak_rss_kb").number(status_kb("VmHWM:"));
+  out.key("peak_rss_kb").number(ok ? peak_rss_kb_ : status_kb("VmHWM:"));
   out.key("ok").truth(ok).key("why");
   if (ok) out.null();
   else out.text(why);

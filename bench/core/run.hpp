@@ -155,6 +155,9 @@ class run {
   using body_function = void (*)(void*, worker&);
   void measure_with(body_function function, void* body);
   void work(worker& w);
+  // Before all workers begin, and when all are done.
+  void begin_phase();
+  void end_phase();
   static void* enter(void* w);
   static void on_signal(int signal);
   int print(bool ok, std::string_view why);  // the exit status
@@ -181,6 +184,7 @@ class run {
   usage before_, after_;
   std::int64_t started_ns_ = 0;
   std::int64_t base_rss_kb_ = 0;
+  std::int64_t peak_rss_kb_ = 0;
   std::optional<memory_line> memory_;
   std::atomic<unsigned> working_{0};
   figure figures_[64];

@@ -6,6 +6,7 @@
 
 #include "child.hpp"
 #include "core/log_linear.hpp"
+#include "core/measure.hpp"
 #include "workload/all.hpp"
 
 namespace {
@@ -110,6 +111,13 @@ int main() {
   const auto grown = number(held.out, "live_grown");
   require(held.status == 0 && grown > 20000 && number(held.out, "live_freed") == grown, "all is kept", held.out);
   require(number(held.out, "live_peak") > grown / 10 * 9, "a look sees what is held", held.out);
+
+  // Two million edges are drawn and sorted before a search that needs next to nothing.
+  const auto searched =
+      test::call(POLDER_BENCH, {"run", "graph_search", "--param", "vertices=64 edges=2000000 search=bfs"});
+  const auto above = number(searched.out, "peak_rss_kb") - number(searched.out, "base_rss_kb");
+  require(searched.status == 0 && (above < 8 << 10 || !begin_peak()), "the peak is that of the input",
+          searched.out);
 
   std::printf("%u wrong\n", wrong);
   return wrong == 0 ? 0 : 1;
