@@ -253,6 +253,11 @@ void run::on_signal(int signal) {
 }
 
 int run::print(bool ok, std::string_view why) {
+  // Whoever went wrong from here on would wait below for the end of this, and be waited for. Of a failed run other threads may
+  // still fail: they wait.
+  for (const int s : fatal_signals) {
+    if (ok || s == SIGALRM) ::signal(s, SIG_DFL);
+  }
   if (printed_.exchange(true, std::memory_order_acq_rel)) {  // sync: one-line
     if (!ok) {
       for (;;) pause();  // somebody else's failure came first and is ending the process

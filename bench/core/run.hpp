@@ -6,7 +6,7 @@
 //
 // A check that fails prints the line with "ok":false and ends the process at once with status 1: behind a heap that has
 // just handed out a live block, nothing that would still be executed means anything. A fatal signal prints it too, and
-// then takes its usual course.
+// then takes its usual course, as one does that comes when the line is there.
 #include <pthread.h>
 
 #include <algorithm>

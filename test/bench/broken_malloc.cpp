@@ -1,6 +1,7 @@
 // A malloc with one fault, named by POLDER_BENCH_FAULT: preloaded under polder-bench, to prove that the workloads' own
 // checks can fail. It never reuses memory, so that the fault is the only thing that is wrong. The fault strikes in the
-// workers only, at every 50th call of a thread, after its first few; `orphan` is `null` in children after fork instead.
+// workers only, at every 50th call of a thread, after its first few; `orphan` is `null` in children after fork instead, `exit`
+// a crash when the process ends.
 // `shared` makes no mistake, but gives a thread what it freed last, whoever had it: cache lines are shared.
 #include <sys/mman.h>
 #include <unistd.h>
@@ -11,10 +12,24 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 namespace {
 
-enum class fault { none, null, misaligned, oldest, twice, short_block, scribble, dirty, lossy, orphan, shared };
+enum class fault {
+  none,
+  null,
+  misaligned,
+  oldest,
+  twice,
+  short_block,
+  scribble,
+  dirty,
+  lossy,
+  orphan,
+  shared,
+  exit
+};
 
 constexpr std::size_t header = 16;  // the block's size, before it
 
@@ -34,12 +49,12 @@ fault chosen() {
   static std::atomic<int> known{-1};
   int f = known.load(std::memory_order_relaxed);
   if (f >= 0) return static_cast<fault>(f);
-  constexpr const char* names[] = {"none",     "null",  "misaligned", "oldest", "twice", "short",
-                                   "scribble", "dirty", "lossy",      "orphan", "shared"};
+  constexpr const char* names[] = {"none",     "null",  "misaligned", "oldest", "twice",  "short",
+                                   "scribble", "dirty", "lossy",      "orphan", "shared", "exit"};
   f = 0;
   for (char** e = environ; e != nullptr && *e != nullptr; ++e) {
     if (std::strncmp(*e, "POLDER_BENCH_FAULT=", 19) != 0) continue;
-    for (int i = 0; i < 11; ++i) {
+    for (int i = 0; i < static_cast<int>(std::size(names)); ++i) {
       if (std::strcmp(*e + 19, names[i]) == 0) f = i;
     }
   }
@@ -72,6 +87,10 @@ std::size_t size_of(void* block) {
   std::size_t size = 0;
   std::memcpy(&size, static_cast<char*>(block) - header, sizeof size);
   return size;
+}
+
+[[gnu::destructor]] void leave() {
+  if (chosen() == fault::exit) std::abort();
 }
 
 void* allocate(std::size_t size, std::size_t alignment = 16) {

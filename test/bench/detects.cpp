@@ -50,6 +50,14 @@ int main() {
   expect("fork_storm", "smoke", "orphan");
   for (const char* workload : {"realloc_growth", "mixed"}) expect(workload, "smoke", "lossy");
 
+  // A crash when all is told is nobody's to wait for.
+  const auto late = test::call(POLDER_BENCH, {"run", "threadtest", "--preset", "smoke"},
+                               {"LD_PRELOAD=" BROKEN_MALLOC, "POLDER_BENCH_FAULT=exit"});
+  if (late.status != 128 + SIGABRT || late.lines() != 1 || !late.says("\"ok\":true")) {
+    ++wrong;
+    std::printf("a crash at the end: status %d\n%s%s", late.status, late.out.c_str(), late.err.c_str());
+  }
+
   std::printf("%u as expected, %u wrong\n", found, wrong);
   return wrong == 0 ? 0 : 1;
 }
