@@ -105,7 +105,6 @@ std::int64_t run::live() const {
 }
 
 void run::become_child() {
-  is_child_ = true;
   for (const int s : fatal_signals) signal(s, SIG_DFL);
   alarm(30);  // a child that hangs dies of it
 }
@@ -229,7 +228,7 @@ void run::fail(const char* format, ...) {
   va_start(arguments, format);
   std::vsnprintf(why, sizeof why, format, arguments);
   va_end(arguments);
-  if (is_child_) {
+  if (getpid() != process_) {
     std::memcpy(words_.begin(), why, std::min(sizeof why, most_words));
     _exit(1);
   }
@@ -238,13 +237,14 @@ void run::fail(const char* format, ...) {
 
 void run::on_signal(int signal) {
   char why[64];
-  if (signal == SIGALRM) {
+  const bool in_child = getpid() != current->process_;  // whose end the parent tells
+  if (signal == SIGALRM && !in_child) {
     _exit(current->print(false, "the time limit is over"));
   }
   // Not by SA_RESETHAND: a second thread's signal would end the process before this one has told of the first. What goes
   // wrong in here is told by nobody.
   static thread_local bool telling = false;
-  if (!std::exchange(telling, true)) {
+  if (!in_child && !std::exchange(telling, true)) {
     std::snprintf(why, sizeof why, "signal %d (SIG%s)", signal, sigabbrev_np(signal));
     current->print(false, why);
   }

@@ -8,6 +8,7 @@
 // just handed out a live block, nothing that would still be executed means anything. A fatal signal prints it too, and
 // then takes its usual course, as one does that comes when the line is there.
 #include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -176,8 +177,8 @@ class run {
 
   std::optional<mapped_array<worker>> employed_;
   shared_array<char> words_{most_words};  // of children after fork
-  bool is_child_ = false;
-  mapped_array<worker> workers_;  // the last one is for the setup
+  const pid_t process_ = getpid();        // children after fork are others
+  mapped_array<worker> workers_;          // the last one is for the setup
   body_function function_ = nullptr;
   void* body_ = nullptr;
   pthread_barrier_t ready_, go_, done_, leave_;

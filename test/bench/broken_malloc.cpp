@@ -1,8 +1,9 @@
 // A malloc with one fault, named by POLDER_BENCH_FAULT: preloaded under polder-bench, to prove that the workloads' own
 // checks can fail. It never reuses memory, so that the fault is the only thing that is wrong. The fault strikes in the
-// workers only, at every 50th call of a thread, after its first few; `orphan` is `null` in children after fork instead, `exit`
-// a crash when the process ends.
+// workers only, at every 50th call of a thread, after its first few; `orphan` is `null` in children after fork instead, `atfork`
+// a crash in the fork itself, `exit` one when the process ends.
 // `shared` makes no mistake, but gives a thread what it freed last, whoever had it: cache lines are shared.
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -28,6 +29,7 @@ enum class fault {
   lossy,
   orphan,
   shared,
+  atfork,
   exit
 };
 
@@ -49,8 +51,8 @@ fault chosen() {
   static std::atomic<int> known{-1};
   int f = known.load(std::memory_order_relaxed);
   if (f >= 0) return static_cast<fault>(f);
-  constexpr const char* names[] = {"none",     "null",  "misaligned", "oldest", "twice",  "short",
-                                   "scribble", "dirty", "lossy",      "orphan", "shared", "exit"};
+  constexpr const char* names[] = {"none",  "null",  "misaligned", "oldest", "twice",  "short", "scribble",
+                                   "dirty", "lossy", "orphan",     "shared", "atfork", "exit"};
   f = 0;
   for (char** e = environ; e != nullptr && *e != nullptr; ++e) {
     if (std::strncmp(*e, "POLDER_BENCH_FAULT=", 19) != 0) continue;
@@ -87,6 +89,12 @@ std::size_t size_of(void* block) {
   std::size_t size = 0;
   std::memcpy(&size, static_cast<char*>(block) - header, sizeof size);
   return size;
+}
+
+[[gnu::constructor]] void enter() {
+  pthread_atfork(nullptr, nullptr, [] {
+    if (chosen() == fault::atfork) std::abort();
+  });
 }
 
 [[gnu::destructor]] void leave() {

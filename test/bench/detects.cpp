@@ -47,7 +47,7 @@ int main() {
     }
   });
   for (const char* workload : {"calloc_zero", "mixed"}) expect(workload, "smoke", "dirty");
-  expect("fork_storm", "smoke", "orphan");
+  for (const char* fault : {"orphan", "atfork"}) expect("fork_storm", "smoke", fault);
   for (const char* workload : {"realloc_growth", "mixed"}) expect(workload, "smoke", "lossy");
 
   // A crash when all is told is nobody's to wait for.
