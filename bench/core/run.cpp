@@ -104,9 +104,9 @@ std::int64_t run::live() const {
   return bytes;
 }
 
-void run::become_child() {
+void run::become_child(unsigned seconds) {
   for (const int s : fatal_signals) signal(s, SIG_DFL);
-  alarm(30);  // a child that hangs dies of it
+  alarm(seconds);
 }
 
 void run::watch_live() {

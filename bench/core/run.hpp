@@ -141,7 +141,8 @@ class run {
   worker& employed(unsigned number) { return (*employed_)[number]; }
 
   // In a child after fork: a failed check is told to the parent, by these words and exit status 1; the parent fails.
-  void become_child();
+  // One that hangs ends by SIGALRM after `seconds`.
+  void become_child(unsigned seconds);
   const char* words_of_children() const { return &words_[0]; }
 
   // For what a workload has to do alone, before its measured phase; counted, not timed.

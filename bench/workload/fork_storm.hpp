@@ -1,6 +1,7 @@
 #pragma once
 // fork_storm — a churning program with threads forks again and again, and its children allocate and free: each finds the
 // heap as its parent's other threads left it in the middle of something.
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,9 +46,15 @@ struct fork_storm {
     o.block = w.allocate(o.size, o.key);
   }
 
+  // More than a child takes while all others that live share one slow processor with it: 10 microseconds a block.
+  static unsigned patience_with_child(const run& r) {
+    const std::size_t living = r.with.size("abreast") * r.threads;
+    return static_cast<unsigned>(30 + living * (r.with.size("child") + r.with.size("slots")) / 100'000);
+  }
+
   // In the child. Everything it counts is its own copy.
   [[noreturn]] static void live(worker& w, object* inherited, std::size_t slots, std::int64_t blocks) {
-    w.of->become_child();
+    w.of->become_child(patience_with_child(*w.of));
     for (std::size_t i = 0; i < slots; ++i) {
       object& o = inherited[i];
       if (o.block != nullptr) w.check_stamp(o.block, o.size, o.key);
@@ -71,6 +78,7 @@ struct fork_storm {
   static void await(run& r, pid_t child) {
     int status = 0;
     if (waitpid(child, &status, 0) != child) r.fail("waitpid: errno %d", errno);
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) r.fail("a child after fork did not end in time");
     if (WIFSIGNALED(status)) r.fail("a child after fork was ended by signal %d", WTERMSIG(status));
     if (WEXITSTATUS(status) != 0) r.fail("in a child after fork: %s", r.words_of_children());
   }

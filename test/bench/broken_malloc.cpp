@@ -1,9 +1,10 @@
 // A malloc with one fault, named by POLDER_BENCH_FAULT: preloaded under polder-bench, to prove that the workloads' own
 // checks can fail. It never reuses memory, so that the fault is the only thing that is wrong. The fault strikes in the
 // workers only, at every 50th call of a thread, after its first few; `orphan` is `null` in children after fork instead, `atfork`
-// a crash in the fork itself, `exit` one when the process ends.
+// a crash in the fork itself, `late` the alarm that a child sets, come early; `exit` a crash when the process ends.
 // `shared` makes no mistake, but gives a thread what it freed last, whoever had it: cache lines are shared.
 #include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -30,6 +31,7 @@ enum class fault {
   orphan,
   shared,
   atfork,
+  late,
   exit
 };
 
@@ -52,7 +54,7 @@ fault chosen() {
   int f = known.load(std::memory_order_relaxed);
   if (f >= 0) return static_cast<fault>(f);
   constexpr const char* names[] = {"none",  "null",  "misaligned", "oldest", "twice",  "short", "scribble",
-                                   "dirty", "lossy", "orphan",     "shared", "atfork", "exit"};
+                                   "dirty", "lossy", "orphan",     "shared", "atfork", "late",  "exit"};
   f = 0;
   for (char** e = environ; e != nullptr && *e != nullptr; ++e) {
     if (std::strncmp(*e, "POLDER_BENCH_FAULT=", 19) != 0) continue;
@@ -109,6 +111,7 @@ void* allocate(std::size_t size, std::size_t alignment = 16) {
     errno = ENOMEM;
     return nullptr;
   }
+  if (f == fault::late && is_orphan() && mine.calls % 50 == 0) raise(SIGALRM);
   if (now && f == fault::oldest && mine.guard != nullptr) return mine.guard;
   if (now && f == fault::twice && mine.newest != nullptr && mine.newest_size >= size && size != 0)
     return mine.newest;
