@@ -54,10 +54,10 @@ struct idle_threads {
     guard_block guard(w);
     for (std::size_t i = 0; i < self.blocks; ++i) allocate(w, self.objects[i]);
     for (std::size_t i = self.holds; i < self.blocks; ++i) release(w, self.objects[i]);
-    self.with_all->wait();  // asleep
-    self.with_all->wait();  // woken
+    guard.check_and_free(w);  // or it would be in what an idle thread costs
+    self.with_all->wait();    // asleep
+    self.with_all->wait();    // woken
     for (std::size_t i = 0; i < self.holds; ++i) release(w, self.objects[i]);
-    guard.check_and_free(w);
     return nullptr;
   }
 

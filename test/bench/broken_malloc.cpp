@@ -2,7 +2,8 @@
 // checks can fail. It never reuses memory, so that the fault is the only thing that is wrong. The fault strikes in the
 // workers only, at every 50th call of a thread, after its first few; `orphan` is `null` in children after fork instead, `atfork`
 // a crash in the fork itself, `late` the alarm that a child sets, come early; `exit` a crash when the process ends.
-// `shared` makes no mistake, but gives a thread what it freed last, whoever had it: cache lines are shared.
+// Two make no mistake: `shared` gives a thread what it freed last, whoever had it, so that cache lines are shared; a guard costs
+// a `dear` heap a megabyte.
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -32,10 +33,13 @@ enum class fault {
   shared,
   atfork,
   late,
+  dear,
   exit
 };
 
 constexpr std::size_t header = 16;  // the block's size, before it
+constexpr std::size_t guard_size = 1000;
+constexpr std::size_t dear_size = 1 << 20;
 
 struct thread_state {
   unsigned calls;
@@ -53,8 +57,8 @@ fault chosen() {
   static std::atomic<int> known{-1};
   int f = known.load(std::memory_order_relaxed);
   if (f >= 0) return static_cast<fault>(f);
-  constexpr const char* names[] = {"none",  "null",  "misaligned", "oldest", "twice",  "short", "scribble",
-                                   "dirty", "lossy", "orphan",     "shared", "atfork", "late",  "exit"};
+  constexpr const char* names[] = {"none",  "null",   "misaligned", "oldest", "twice", "short", "scribble", "dirty",
+                                   "lossy", "orphan", "shared",     "atfork", "late",  "dear",  "exit"};
   f = 0;
   for (char** e = environ; e != nullptr && *e != nullptr; ++e) {
     if (std::strncmp(*e, "POLDER_BENCH_FAULT=", 19) != 0) continue;
@@ -120,6 +124,13 @@ void* allocate(std::size_t size, std::size_t alignment = 16) {
     std::memcpy(&mine.freed, again, sizeof mine.freed);
     return again;
   }
+  if (f == fault::dear && size == guard_size) {
+    void* guard =
+        mmap(nullptr, dear_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (guard == MAP_FAILED) _exit(99);
+    std::memcpy(guard, &size, sizeof size);
+    return static_cast<char*>(guard) + header;
+  }
   const std::size_t rounded = (size + 15) / 16 * 16;
   const std::size_t lost = f == fault::short_block && gettid() != getpid() && mine.calls > 10 ? 32 : 0;
   char* memory = take(rounded + header - lost + (alignment > 16 ? alignment : 0));
@@ -130,7 +141,7 @@ void* allocate(std::size_t size, std::size_t alignment = 16) {
   }
   std::memcpy(block - header, &size, sizeof size);
   if (now && f == fault::misaligned) block += 4;
-  if (mine.guard == nullptr && size == 1000) mine.guard = block;
+  if (mine.guard == nullptr && size == guard_size) mine.guard = block;
   mine.newest = block;
   mine.newest_size = size;
   return block;
@@ -144,6 +155,10 @@ void* malloc(std::size_t size) { return allocate(size); }
 
 void free(void* block) {
   if (block == nullptr) return;
+  if (chosen() == fault::dear && size_of(block) == guard_size) {
+    munmap(static_cast<char*>(block) - header, dear_size);
+    return;
+  }
   if (chosen() == fault::shared && size_of(block) >= sizeof mine.freed) {
     std::memcpy(block, &mine.freed, sizeof mine.freed);
     mine.freed = block;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "child.hpp"
+#include "line.hpp"
 #include "workload/all.hpp"
 
 int main() {
@@ -49,6 +50,14 @@ int main() {
   for (const char* workload : {"calloc_zero", "mixed"}) expect(workload, "smoke", "dirty");
   for (const char* fault : {"orphan", "atfork"}) expect("fork_storm", "smoke", fault);
   for (const char* workload : {"realloc_growth", "mixed"}) expect(workload, "smoke", "lossy");
+
+  // What a guard costs is not an idle thread's.
+  const auto dear = test::call(POLDER_BENCH, {"run", "idle_threads", "--preset", "smoke"},
+                               {"LD_PRELOAD=" BROKEN_MALLOC, "POLDER_BENCH_FAULT=dear"});
+  if (dear.status != 0 || test::number(dear.out, "rss_per_idle_thread") >= 1 << 19) {
+    ++wrong;
+    std::printf("a dear guard: status %d\n%s%s", dear.status, dear.out.c_str(), dear.err.c_str());
+  }
 
   const auto late = test::call(POLDER_BENCH, {"run", "fork_storm", "--preset", "smoke"},
                                {"LD_PRELOAD=" BROKEN_MALLOC, "POLDER_BENCH_FAULT=late"});

@@ -7,11 +7,13 @@
 #include "child.hpp"
 #include "core/log_linear.hpp"
 #include "core/measure.hpp"
+#include "line.hpp"
 #include "workload/all.hpp"
 
 namespace {
 
 using namespace polder::bench;
+using test::number;
 unsigned wrong = 0;
 
 void require(bool good, const std::string& what, const std::string& line = {}) {
@@ -30,13 +32,6 @@ void buckets_partition() {
   }
   require(log_linear::lowest(0) == 0, "the first bucket");
   require(log_linear::index(~std::uint64_t{0}) == log_linear::size - 1, "the last bucket takes what is beyond");
-}
-
-// The number after "key": from `at` on, by default behind the parameters; -1 where it is not.
-long long number(const std::string& line, const std::string& key, std::size_t at = std::string::npos) {
-  if (at == std::string::npos) at = line.find("\"operations\":");
-  at = line.find("\"" + key + "\":", at);
-  return at == std::string::npos ? -1 : std::atoll(line.c_str() + at + key.size() + 3);
 }
 
 // Of one call: its count, which the sum of its buckets must be, and its worst, which must lie in the last bucket.
