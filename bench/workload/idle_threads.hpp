@@ -51,8 +51,9 @@ struct idle_threads {
     w.take_over();
     self.with_all->wait();  // all are there and none has allocated
     self.with_all->wait();
+    allocate(w, self.objects[0]);
     guard_block guard(w);
-    for (std::size_t i = 0; i < self.blocks; ++i) allocate(w, self.objects[i]);
+    for (std::size_t i = 1; i < self.blocks; ++i) allocate(w, self.objects[i]);
     for (std::size_t i = self.holds; i < self.blocks; ++i) release(w, self.objects[i]);
     guard.check_and_free(w);  // or it would be in what an idle thread costs
     self.with_all->wait();    // asleep

@@ -2,8 +2,8 @@
 // checks can fail. It never reuses memory, so that the fault is the only thing that is wrong. The fault strikes in the
 // workers only, at every 50th call of a thread, after its first few; `orphan` is `null` in children after fork instead, `atfork`
 // a crash in the fork itself, `late` the alarm that a child sets, come early; `exit` a crash when the process ends.
-// Two make no mistake: `shared` gives a thread what it freed last, whoever had it, so that cache lines are shared; a guard costs
-// a `dear` heap a megabyte.
+// Three make no mistake: `shared` gives a thread what it freed last, whoever had it, so that cache lines are shared; a guard costs
+// a `dear` heap a megabyte, a thread's first call a `slow` one two milliseconds.
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -34,6 +34,7 @@ enum class fault {
   atfork,
   late,
   dear,
+  slow,
   exit
 };
 
@@ -58,7 +59,7 @@ fault chosen() {
   int f = known.load(std::memory_order_relaxed);
   if (f >= 0) return static_cast<fault>(f);
   constexpr const char* names[] = {"none",  "null",   "misaligned", "oldest", "twice", "short", "scribble", "dirty",
-                                   "lossy", "orphan", "shared",     "atfork", "late",  "dear",  "exit"};
+                                   "lossy", "orphan", "shared",     "atfork", "late",  "dear",  "slow",     "exit"};
   f = 0;
   for (char** e = environ; e != nullptr && *e != nullptr; ++e) {
     if (std::strncmp(*e, "POLDER_BENCH_FAULT=", 19) != 0) continue;
@@ -110,6 +111,7 @@ std::size_t size_of(void* block) {
 void* allocate(std::size_t size, std::size_t alignment = 16) {
   ++mine.calls;
   const fault f = chosen();
+  if (f == fault::slow && mine.calls == 1) usleep(2000);
   const bool now = strikes();
   if ((now && f == fault::null) || (f == fault::orphan && is_orphan() && mine.calls % 50 == 0)) {
     errno = ENOMEM;

@@ -59,6 +59,18 @@ int main() {
     std::printf("a dear guard: status %d\n%s%s", dear.status, dear.out.c_str(), dear.err.c_str());
   }
 
+  // The first call of each short thread is timed.
+  const auto slow = test::call(POLDER_BENCH, {"run", "thread_churn", "--preset", "smoke", "--latency=all"},
+                               {"LD_PRELOAD=" BROKEN_MALLOC, "POLDER_BENCH_FAULT=slow"});
+  long long waited = 0;
+  for (const auto& b : test::buckets(slow.out, slow.out.find("\"malloc\":{")))
+    waited += b.low >= 1'900'000 ? b.count : 0;
+  if (slow.status != 0 || waited < test::number(slow.out, "lives")) {
+    ++wrong;
+    std::printf("a slow first call: status %d, %lld slow\n%s%s", slow.status, waited, slow.out.c_str(),
+                slow.err.c_str());
+  }
+
   const auto late = test::call(POLDER_BENCH, {"run", "fork_storm", "--preset", "smoke"},
                                {"LD_PRELOAD=" BROKEN_MALLOC, "POLDER_BENCH_FAULT=late"});
   if (late.status != 1 || !late.says("a child after fork did not end in time")) {

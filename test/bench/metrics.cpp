@@ -42,18 +42,13 @@ long long calls(const std::string& line, const std::string& call) {
   const auto count = number(line, "count", at);
   const auto worst = number(line, "worst_ns", at);
   long long sum = 0;
-  long long high = -1;
-  const char* text = line.c_str() + line.find("\"buckets\":[", at) + 10;
-  while (*text == '[' || *text == ',') {
-    char* next = nullptr;
-    const auto low = std::strtoll(text + 1 + (text[1] == '['), &next, 10);
-    require(low > high, call + ": buckets overlap or are not in order", line);
-    high = std::strtoll(next + 1, &next, 10);
-    sum += std::strtoll(next + 1, &next, 10);
-    text = next + 1;
-    if (*text == ',') continue;
-    require(worst >= low && worst <= high, call + ": the worst is not in the last bucket", line);
+  test::bucket last{-1, -1, 0};
+  for (const auto& b : test::buckets(line, at)) {
+    require(b.low > last.high, call + ": buckets overlap or are not in order", line);
+    sum += b.count;
+    last = b;
   }
+  require(worst >= last.low && worst <= last.high, call + ": the worst is not in the last bucket", line);
   require(sum == count, call + ": the buckets hold another number than they say", line);
   return count;
 }
