@@ -32,7 +32,7 @@ heap_calls below;
 constinit thread_local worker* working = nullptr;
 
 void tell_live() {
-  if (working != nullptr) working->live_told.store(working->live, std::memory_order_relaxed);
+  if (working != nullptr) working->tell_live();
 }
 void* telling_malloc(std::size_t size) { return tell_live(), below.malloc(size); }
 void* telling_calloc(std::size_t count, std::size_t size) { return tell_live(), below.calloc(count, size); }

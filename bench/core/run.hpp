@@ -82,6 +82,8 @@ struct alignas(128) worker {
 
   // The calling thread works for this worker from here on: for workloads that start threads of their own.
   void take_over();
+  // Whoever looks sees all that it counted so far; for a thread that makes no call of the heap for long.
+  void tell_live() { live_told.store(live, std::memory_order_relaxed); }
   // What the body still does is not timed.
   void stop_clock() { end_ns = now_ns(); }
 

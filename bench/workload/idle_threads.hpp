@@ -56,8 +56,9 @@ struct idle_threads {
     for (std::size_t i = 1; i < self.blocks; ++i) allocate(w, self.objects[i]);
     for (std::size_t i = self.holds; i < self.blocks; ++i) release(w, self.objects[i]);
     guard.check_and_free(w);  // or it would be in what an idle thread costs
-    self.with_all->wait();    // asleep
-    self.with_all->wait();    // woken
+    w.tell_live();
+    self.with_all->wait();  // asleep
+    self.with_all->wait();  // woken
     for (std::size_t i = 0; i < self.holds; ++i) release(w, self.objects[i]);
     return nullptr;
   }

@@ -61,6 +61,7 @@ struct thread_churn {
     }
     w.operations += 2 * here.blocks;
     guard.check_and_free(w);
+    w.tell_live();
     return nullptr;
   }
 

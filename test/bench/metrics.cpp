@@ -1,8 +1,10 @@
 // What the line says beside times: latency buckets that partition the numbers and count every call when all are timed, live
 // bytes that return to nothing, figures of single workloads, and nothing of it all where it was not asked for.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "child.hpp"
 #include "core/log_linear.hpp"
@@ -53,6 +55,21 @@ long long calls(const std::string& line, const std::string& call) {
   return count;
 }
 
+// The bytes of each point in "memory_live":[[seconds, bytes], …].
+std::vector<long long> live_points(const std::string& line) {
+  std::vector<long long> all;
+  const auto begin = line.find("\"memory_live\":[[");
+  if (begin == std::string::npos) return all;
+  const char* text = line.c_str() + begin + 14;
+  while (*text == '[' || *text == ',') {
+    char* next = nullptr;
+    std::strtod(text + 1 + (text[1] == '['), &next);
+    all.push_back(std::strtoll(next + 1, &next, 10));
+    text = next + 1;
+  }
+  return all;
+}
+
 }  // namespace
 
 int main() {
@@ -101,6 +118,14 @@ int main() {
   const auto grown = number(held.out, "live_grown");
   require(held.status == 0 && grown > 20000 && number(held.out, "live_freed") == grown, "all is kept", held.out);
   require(number(held.out, "live_peak") > grown / 10 * 9, "a look sees what is held", held.out);
+
+  // Two hundred threads that sleep and hold nothing, and one that holds a block: in most points there is nothing else.
+  const auto idle = test::call(POLDER_BENCH, {"run", "idle_threads", "--live", "--param",
+                                              "idle=200 blocks=20 hold=0 slots=1 replacements=3000000"});
+  std::vector<long long> points = live_points(idle.out);
+  std::sort(points.begin(), points.end());
+  require(idle.status == 0 && !points.empty() && points[points.size() / 2] < 20'000, "sleepers hold nothing",
+          idle.out);
 
   // Two million edges are drawn and sorted before a search that needs next to nothing.
   const auto searched =
