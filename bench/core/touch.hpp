@@ -19,9 +19,9 @@ inline std::size_t touch_step(const settings& with) {
 // As likely between 64 K and 128 K as between 4 M and 8 M.
 inline std::size_t any_magnitude(random& numbers, std::size_t least, std::size_t most) {
   const unsigned octaves = static_cast<unsigned>(__builtin_clzll(least) - __builtin_clzll(most));
-  const std::size_t low = least << numbers.below(octaves + 1);
-  const std::size_t high = low * 2 - 1 < most ? low * 2 - 1 : most;
-  return low >= high ? most : numbers.between(low, high);
+  const unsigned choices = octaves + ((least << octaves) < most);  // not one that holds nothing but `most`
+  const std::size_t low = least << numbers.below(choices == 0 ? 1 : choices);
+  return numbers.between(low, low * 2 >= most ? most : low * 2 - 1);
 }
 
 }  // namespace polder::bench

@@ -1,0 +1,62 @@
+// The sizes that workloads draw: every size of the range comes up, none beyond it, and no single one stands out.
+#include <cstdio>
+#include <vector>
+
+#include "core/random.hpp"
+#include "core/touch.hpp"
+
+namespace {
+
+namespace bench = polder::bench;
+
+constexpr unsigned draws = 200'000;
+unsigned wrong = 0;
+
+void require(bool good, const char* what, double found) {
+  if (good) return;
+  ++wrong;
+  std::printf("%s: %g\n", what, found);
+}
+
+// An octave has its share, which no single size of many has.
+void magnitudes(std::size_t least, std::size_t most) {
+  bench::random numbers(1, 1);
+  unsigned outside = 0;
+  unsigned ends[2]{};
+  std::vector<unsigned> octaves(64);
+  for (unsigned i = 0; i < draws; ++i) {
+    const std::size_t size = bench::any_magnitude(numbers, least, most);
+    outside += size < least || size > most;
+    ends[0] += size == least;
+    ends[1] += size == most;
+    unsigned octave = 0;
+    while (octave < 63 && least << (octave + 1) <= size && least << (octave + 1) < most) ++octave;
+    ++octaves[octave];
+  }
+  std::printf("%zu to %zu: %u and %u of %u at the ends\n", least, most, ends[0], ends[1], draws);
+  require(outside == 0, "sizes outside", outside);
+  unsigned shared = 0;
+  for (const unsigned n : octaves) shared += n != 0;
+  for (const unsigned n : octaves)
+    require(n == 0 || (n > 0.9 * draws / shared && n < 1.1 * draws / shared), "an octave has another share", n);
+  if (most - least < 1024) require(ends[0] != 0 && ends[1] != 0, "an end is never drawn", ends[0]);
+  const std::size_t last = most - most / 2;  // no more than these lie in the last octave
+  if (least == most) return;
+  require(ends[1] <= 2.0 * draws / static_cast<double>(last < 2000 ? last : 2000), "the greatest stands out",
+          ends[1]);
+}
+
+}  // namespace
+
+int main() {
+  magnitudes(64 << 10, 8 << 20);  // large_blocks
+  magnitudes(16, 256 << 10);      // calloc_zero
+  magnitudes(256 << 10, 16 << 20);
+  magnitudes(16, 512);
+  magnitudes(1, 256 << 10);
+  magnitudes(65, 128);
+  magnitudes(100, 100);
+  magnitudes(1, 2);
+  std::printf("%u wrong\n", wrong);
+  return wrong == 0 ? 0 : 1;
+}
