@@ -121,7 +121,10 @@ struct fragmentation {
         });
       }
       w.stop_clock();
-      while (loose.count != 0) release(loose.take(loose.count - 1));
+      while (loose.count != 0) {
+        const object o = loose.take(loose.count - 1);
+        w.release(o.block, o.size, o.key);
+      }
     });
     r.tell("rss_to_live_first_phase", first);
     r.tell("rss_to_live_last_phase", last);

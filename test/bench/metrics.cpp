@@ -119,6 +119,12 @@ int main() {
   require(held.status == 0 && grown > 20000 && number(held.out, "live_freed") == grown, "all is kept", held.out);
   require(number(held.out, "live_peak") > grown / 10 * 9, "a look sees what is held", held.out);
 
+  // What is freed when the clock has stopped is no operation: all that lived at the end.
+  const auto drift = test::call(POLDER_BENCH, {"run", "fragmentation", "--preset", "smoke"});
+  require(drift.status == 0 && number(drift.out, "live_end") > 0 &&
+              number(drift.out, "operations") < number(drift.out, "allocations") + number(drift.out, "frees"),
+          "fragmentation counts what it does not time", drift.out);
+
   // Two hundred threads that sleep and hold nothing, and one that holds a block: in most points there is nothing else.
   const auto idle = test::call(POLDER_BENCH, {"run", "idle_threads", "--live", "--param",
                                               "idle=200 blocks=20 hold=0 slots=1 replacements=3000000"});
