@@ -124,6 +124,7 @@ struct mixed {
   static void grow(worker& w, object& o) {
     if (o.block == nullptr || o.size < 8 || o.size > (1u << 20)) return;
     w.check_stamp(o.block, o.size, o.key);
+    ++w.operations;
     const std::uint32_t size = o.size + o.size / 2;
     void* moved = opaque(heap.realloc(o.block, size));
     if (moved == nullptr) w.of->fail("realloc to %u bytes returned a null pointer", size);

@@ -95,6 +95,9 @@ int main() {
     require(fresh == allocations || (more && fresh > allocations) ||
                 (fresh < allocations && fresh + calls(every, "realloc") >= allocations),
             name + ": not every allocation was timed", every);
+    if (W::info.name == mixed::info.name)
+      require(number(every, "operations") == allocations + frees + calls(every, "realloc"),
+              name + ": an operation is not counted", every);
     require(number(every, "latency_every") == 1 && number(every, "latency_overhead_ns") >= 0, name, every);
     require(number(every, "live_peak") >= 0 && every.find("\"memory_live\":[[0.0") != std::string::npos &&
                 every.find("\"memory_rss\":[[0.0") != std::string::npos,
