@@ -149,6 +149,10 @@ class run {
 
   // For what a workload has to do alone, before its measured phase; counted, not timed.
   worker& setup() { return workers_[threads]; }
+  // Whether one thread works for both: the setup is the main thread's, and the first worker may be.
+  bool same_thread(unsigned a, unsigned b) const {
+    return a == b || (in_main && std::min(a, b) == 0 && std::max(a, b) == threads);
+  }
 
   // Parameters that do not fit together: bad input, so status 2 and no line.
   [[noreturn]] void reject(const char* why) const;

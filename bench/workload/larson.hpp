@@ -79,7 +79,9 @@ struct larson {
   static void take(slice& s, slot& at) {
     if (at.block == nullptr) return;
     s.w->release(at.block, at.size, at.key);
-    if (at.by != s.generation) ++s.w->remote_frees;
+    run& r = *s.w->of;
+    const bool did_setup = s.generation == 0 && r.same_thread(s.w->id, r.setup().id);
+    if (at.by != s.generation && !(at.by == by_setup && did_setup)) ++s.w->remote_frees;
     at.block = nullptr;
   }
 

@@ -138,7 +138,7 @@ struct lock_free_producer_consumer {
     static void free_node(worker& w, node* n) {
       heap.free(n);
       w.gave(sizeof(node));
-      w.remote_frees += w.id != 0;  // all but the dummy are the producer's
+      w.remote_frees += !w.of->same_thread(w.id, 0);  // all but the dummy are the producer's
     }
 
     node* protect(worker& w, unsigned which, const std::atomic<node*>& from) {

@@ -52,7 +52,7 @@ struct passive_false {
     active_false::measure(r, [&](worker& w) {
       for (std::size_t i = w.id; i < handed.size(); i += r.threads) {
         w.release(handed[i].block, size, handed[i].key);
-        ++w.remote_frees;
+        w.remote_frees += !r.same_thread(w.id, r.setup().id);
         ++w.operations;
       }
     });

@@ -1,9 +1,10 @@
 // scalloc's table 1: the presets of its figures, cut short, have the sizes and the share of remote frees that it lists, on
-// any number of threads. The line of each run says what was counted.
+// any number of threads; and nothing is remote where there is one. The line of each run says what was counted.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "child.hpp"
@@ -73,6 +74,16 @@ int main() {
       std::printf("wanted %.2f to %.2f %%; status %d\n%s%s", 100 * r.least, 100 * r.most, got.status,
                   got.out.c_str(), got.err.c_str());
     }
+  }
+  // Where there is one thread, nothing is another's.
+  for (const auto& [workload, preset] : {std::pair{"passive_false", "smoke"},
+                                         {"larson", "smoke-handed"},
+                                         {"lock_free_producer_consumer", "smoke"}}) {
+    const auto got = test::call(POLDER_BENCH, {"run", workload, "--preset", preset, "--main-thread"});
+    if (got.status == 0 && number(got.out, "remote_frees") == 0) continue;
+    ++wrong;
+    std::printf("%s of the main thread alone: status %d\n%s%s", workload, got.status, got.out.c_str(),
+                got.err.c_str());
   }
   std::printf("%u wrong\n", wrong);
   return wrong == 0 ? 0 : 1;
