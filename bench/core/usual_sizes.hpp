@@ -6,7 +6,7 @@
 
 namespace polder::bench {
 
-// Of 1000 blocks, so many are above the size before and up to this one: mean 480 bytes, median 60.
+// Of 1000 blocks, so many are above the size before and up to this one: mean 499 bytes, median 54.
 struct size_share {
   std::uint16_t permille;
   std::uint32_t up_to;

@@ -10,7 +10,7 @@ namespace polder::bench {
 struct growth_then_idle {
   static constexpr parameter parameters[] = {
       {"blocks", 400'000, 1, 100'000'000, "blocks",
-       "of usual sizes, by all threads together: about 480 bytes each"},
+       "of usual sizes, by all threads together: about 500 bytes each"},
       {"cycles", 4, 1, 1'000'000, "times", "of growth and frees"},
       {"keep", 0, 0, 100, "%", "of the blocks, spread at random, are kept until the end"},
       {"idle", 1200, 0, 86'400'000, "ms",
