@@ -138,7 +138,7 @@ struct producer_consumer {
 
   // In rounds, as ACDC does: everybody makes a few objects and sends them to everybody, itself included, and reads what
   // it got only when the round of all is there, beginning with a sender chosen at random: anybody may be the last reader.
-  // A queue holds two rounds, which is as far as anybody can be ahead. The calls of a round are timed together, as the
+  // A queue holds four rounds, though nobody can be further ahead than two. The calls of a round are timed together, as the
   // figure wants the time in the allocator.
   static void all(run& r, std::size_t capacity) {
     const std::size_t min = r.with.size("min");
