@@ -144,18 +144,22 @@ void print_ratio(const char* name, const std::vector<double>& of, const std::vec
   std::printf("}");
 }
 
-double argument(int argc, char** argv, int at, double usual) { return argc > at ? std::atof(argv[at]) : usual; }
+double argument(int argc, char** argv, int at, double usual, double least, double most) {
+  if (argc <= at) return usual;
+  char* end = nullptr;
+  const double value = std::strtod(argv[at], &end);
+  if (end != argv[at] && *end == '\0' && value >= least && value <= most) return value;
+  std::fprintf(stderr, "polder-timeline-cost: [ROUNDS [SECONDS [THREADS]]]: '%s' is no number from %g to %g\n",
+               argv[at], least, most);
+  std::exit(2);
+}
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto rounds = unsigned(argument(argc, argv, 1, 20));
-  const double seconds = argument(argc, argv, 2, 0.5);
-  const auto threads = unsigned(argument(argc, argv, 3, 2));
-  if (rounds == 0 || !(seconds > 0) || threads == 0) {
-    std::fprintf(stderr, "polder-timeline-cost: [ROUNDS [SECONDS [THREADS]]], each above 0\n");
-    return 2;
-  }
+  const auto rounds = unsigned(argument(argc, argv, 1, 20, 1, 1e6));
+  const double seconds = argument(argc, argv, 2, 0.5, 1e-3, 86'400);
+  const auto threads = unsigned(argument(argc, argv, 3, 2, 1, 256));
   // Retired objects a second, hence the size of a bag.
   const rate known = together(side::none, 0.2, threads, 1000);
   const auto bag_size = unsigned(std::max(1.0, known.bags * 1000 * events_a_bag / wanted_rate));

@@ -1,4 +1,4 @@
-// What polder-bench says to good and bad arguments; that a seed decides everything; that a preset is what it says.
+// What polder-bench says to good and bad arguments, and polder-timeline-cost to bad ones; that a seed decides everything; that a preset is what it says.
 #include <cstdio>
 #include <string>
 
@@ -17,8 +17,8 @@ void require(bool good, const std::string& what, const test::outcome& got) {
               got.err.c_str());
 }
 
-void refuses(std::vector<std::string> words, const std::string& phrase) {
-  const auto got = test::call(POLDER_BENCH, words);
+void refuses(std::vector<std::string> words, const std::string& phrase, const char* program = POLDER_BENCH) {
+  const auto got = test::call(program, words);
   std::string all;
   for (const auto& w : words) all += w + " ";
   require(got.status == 2 && got.out.empty() && got.err.find(phrase) != std::string::npos,
@@ -66,6 +66,12 @@ int main() {
   refuses({"lst"}, "did you mean list");
   refuses({"list", "--jsn"}, "list takes --json");
   refuses({}, "usage: polder-bench");
+  for (const char* word : {"-1", "0", "1e12", "nan", "3x"}) {
+    const std::string said = std::string("'") + word + "' is no number from 1 to";
+    refuses({word}, said, TIMELINE_COST);
+    refuses({"1", "0.001", word}, said, TIMELINE_COST);
+  }
+  refuses({"1", "-1"}, "'-1' is no number from 0.001 to 86400", TIMELINE_COST);
 
   const auto list = test::call(POLDER_BENCH, {"list", "--json"});
   require(list.status == 0 && list.lines() == 1 && list.out.size() < (1 << 20) &&
