@@ -3,8 +3,10 @@
 // pages are therefore neither in the allocator's time nor in the page faults of the measured phase.
 #include <sys/mman.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 namespace polder::bench {
@@ -22,7 +24,8 @@ class mapped_array {
     void* memory = mmap(nullptr, size * sizeof(T), PROT_READ | PROT_WRITE,
                         static_cast<int>(M) | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (memory == MAP_FAILED) {
-      std::perror("polder-bench: no memory for the harness");
+      const char* why = std::strerror(errno);
+      std::fprintf(stderr, "%s: no memory for the harness: %s\n", program_invocation_short_name, why);
       std::exit(2);
     }
     data_ = static_cast<T*>(memory);

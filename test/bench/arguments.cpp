@@ -25,6 +25,22 @@ void refuses(std::vector<std::string> words, const std::string& phrase, const ch
           all + "should say " + phrase, got);
 }
 
+// A program whose harness finds no memory says so by its own name.
+void names_itself() {
+#ifndef __SANITIZE_ADDRESS__  // which maps more than there is
+  char folder[] = "/tmp/polder-bench-test.XXXXXX";
+  if (mkdtemp(folder) == nullptr) std::abort();
+  const std::string program = std::string(folder) + "/another";
+  if (symlink(POLDER_BENCH, program.c_str()) != 0) std::abort();
+  const auto got = test::call(
+      "/bin/sh", {"-c", "ulimit -v 1000000; exec \"$0\" run larson --param objects=10000000 --threads 8", program});
+  require(got.status == 2 && got.err == "another: no memory for the harness: Cannot allocate memory\n",
+          "no memory for the harness", got);
+  unlink(program.c_str());
+  rmdir(folder);
+#endif
+}
+
 std::string field(const std::string& line, const std::string& name) {
   const auto at = line.find("\"" + name + "\":");
   return at == std::string::npos ? "" : line.substr(at, line.find_first_of(",}", at) - at);
@@ -72,6 +88,8 @@ int main() {
     refuses({"1", "0.001", word}, said, TIMELINE_COST);
   }
   refuses({"1", "-1"}, "'-1' is no number from 0.001 to 86400", TIMELINE_COST);
+
+  names_itself();
 
   const auto list = test::call(POLDER_BENCH, {"list", "--json"});
   require(list.status == 0 && list.lines() == 1 && list.out.size() < (1 << 20) &&
