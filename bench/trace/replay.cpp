@@ -307,11 +307,13 @@ class player {
     out.key("reallocs").number(resizes).key("frees").number(count(call::free));
     out.key("remote_frees").number(all_.remote_frees).key("skipped").number(plan_.skipped * options_.repeat);
     out.key("live_peak").number(plan_.live_peak);
-    out.key("user")
-        .number(static_cast<double>(used.user_ns) * 1e-9, 6)
-        .key("system")
-        .number(static_cast<double>(used.system_ns) * 1e-9, 6);
-    out.key("minor_faults").number(used.minor_faults).key("major_faults").number(used.major_faults);
+    if (ok) {
+      out.key("user").number(static_cast<double>(used.user_ns) * 1e-9, 6);
+      out.key("system").number(static_cast<double>(used.system_ns) * 1e-9, 6);
+      out.key("minor_faults").number(used.minor_faults).key("major_faults").number(used.major_faults);
+    } else {
+      for (const char* name : {"user", "system", "minor_faults", "major_faults"}) out.key(name).null();
+    }
     const std::int64_t peak_rss_kb = bench::status_kb("VmHWM:");
     out.key("base_rss_kb").number(base_rss_kb_).key("peak_rss_kb").number(peak_rss_kb).key("grown_kb");
     if (peak_begins_here_) out.number(std::max(peak_rss_kb - base_rss_kb_, std::int64_t{0}));

@@ -19,7 +19,8 @@ void notices(const std::string& subject, std::initializer_list<std::string> faul
     const auto got =
         run_program(POLDER_TRACE, {"replay", trace}, {"LD_PRELOAD=" BROKEN_MALLOC, "POLDER_BENCH_FAULT=" + fault});
     const bool good = fault == "none" ? got.status == 0 && got.says("\"ok\":true")
-                                      : got.status == 1 && got.says("\"ok\":false,\"why\":\"");
+                                      : got.status == 1 && got.says("\"ok\":false,\"why\":\"") &&
+                                            got.says("\"user\":null,\"system\":null,\"minor_faults\":null");
     wrong += !good;
     if (!good)
       std::printf("%s, fault '%s': status %d\n%.300s\n", subject.c_str(), fault.c_str(), got.status,
