@@ -7,7 +7,7 @@
 //    └────────────────────┴───────┴────┴────┴──────────┘
 //
 //   class  0: nothing begins here · 1 … 120: a span of that size class, or, without an owner, a free grain that is a whole list of its
-//          blocks (grain_pool) · large · metadata
+//          blocks (grain_pool) · large · kept: a run that was one, and is a LAB's for its next · metadata
 //   thin   pages of it were given back (span::returned): who frees another's block there looks whether it lies on one
 //   owner  number of the LAB whose span it is, 0 for none
 //   full   the owner has no free block in it
@@ -21,6 +21,7 @@ namespace polder::mem {
 using lab_number = std::uint32_t;
 
 struct word {
+  static constexpr std::uint32_t kept = 127;
   static constexpr std::uint32_t large = 126;
   static constexpr std::uint32_t metadata = 125;
   static constexpr std::uint32_t class_mask = 0x7f;

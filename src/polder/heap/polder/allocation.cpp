@@ -58,8 +58,7 @@ void* core::pop(lab& l, mem::span& s) noexcept {
 void* core::allocate_class(lab& l, unsigned c, bool* zero) noexcept {
   mem::span& s = *l.hot[c];
   if (!s.has_free()) return l.out.is_mixed() ? take_back_or_refill(l, c, zero) : refill(l, c, zero);
-  // Classes beyond the fast path come here every time: now and then they keep the clock of decay going.
-  if ((++l.beyond & 1) == 0) decay();
+  look_at_the_clock(l);
   return pop(l, s);
 }
 

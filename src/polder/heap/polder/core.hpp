@@ -234,7 +234,10 @@ class core {
   void free_remote(lab& l, void* p, std::uint32_t w) noexcept;
   void free_alone(lab& l, mem::grain g, std::uint32_t w, mem::block* b) noexcept;
   void free_huge(const void* p) noexcept;
-  void free_large(mem::trail* trail, mem::grain g, const void* p) noexcept;
+  void free_large(lab* l, mem::grain g, const void* p) noexcept;
+  void* take_kept_run(lab& l, std::size_t n, std::size_t alignment) noexcept;
+  void give_kept_run(lab& l, unsigned grains) noexcept;
+  void give_kept_runs(lab& l) noexcept;
   [[noreturn]] void report_size(const void* p) const noexcept;
   bool is_listed(const mem::span& s, const mem::block* b) const noexcept;
   bool may_wait(const mem::block* b) const noexcept;
@@ -249,6 +252,10 @@ class core {
   void service(lab& l) noexcept;
   void note_step(lab& l) noexcept;
   // Of others' blocks, or in quarantine: whoever takes that out sweeps, and nobody may come by here for long.
+  // What the fast path does not serve comes by every time: now and then it keeps the clock of decay going.
+  void look_at_the_clock(lab& l) noexcept {
+    if ((++l.beyond & 7) == 0) decay();
+  }
   void note_kept(lab& l) noexcept {
     if (l.swept.load(order::relaxed) == 0) [[likely]]
       return;

@@ -18,11 +18,20 @@ POLDER_ALWAYS_INLINE void core::free_own(lab& l, mem::span& s, std::uint32_t w, 
     emptied(l, s);
 }
 
-// A full span is about to have a free block.
+// A full span is about to have a free block. Of large blocks it has few to collect: where the hot span of its class has none left, it
+// takes that one's place, and the next malloc finds the block, which still lies in the cache, without a refill.
 POLDER_NOINLINE void core::reopen(lab& l, mem::span& s, std::uint32_t w) noexcept {
+  constexpr std::uint32_t large = 4 * KiB;
+  const unsigned c = s.cls;
   arena_.words()[number_of(s)].store(w & ~mem::word::full_bit, order::relaxed);
   s.become(mem::span_state::partial);
-  list_partial(l, s);
+  const mem::span& hot = *l.hot[c];
+  const bool has_more = hot.has_free() || hot.bumped < hot.usable || hot.returned.load(order::relaxed) != 0;
+  if (s.block_size < large || has_more) return list_partial(l, s);
+  cool(l, c);
+  l.wanted |= class_bit(c);
+  l.fresh[c] = 0;
+  make_hot(l, s);
 }
 
 void core::free_remote(lab& l, void* p, std::uint32_t w) noexcept {
@@ -88,7 +97,7 @@ void core::deallocate(lab& l, void* p) noexcept {
   if (g == 0) return free_huge(p);
   if (l.grain_of(p) >= l.opened) note_opened(l);             // who only frees comes by nowhere else
   std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
-  if (mem::word::cls(w) == mem::word::large) return free_large(&l.trail, g, p);
+  if (mem::word::cls(w) == mem::word::large) return free_large(&l, g, p);
   check_live(w, p);
   if (mem::word::is_sampled(w)) [[unlikely]]
     w = forget(l.number, g, w, p);

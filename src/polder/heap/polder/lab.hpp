@@ -77,6 +77,8 @@ struct alignas(false_sharing_range) lab {
   // Sizes that malloc serves from `direct` without computing a class: by their number of 16-byte steps.
   static constexpr std::size_t direct_limit = 1024;
   static constexpr unsigned direct_entries = direct_limit / 16 + 1;
+  // Of how many grains a run of a large block is at most that stays with who frees it.
+  static constexpr unsigned longest_kept = 4;
 
   // ---- what the fast paths read: the heap's constants lie here so that no other line is touched for them
   gate door;
@@ -122,8 +124,10 @@ struct alignas(false_sharing_range) lab {
   //   order       relaxed: a figure. What a claimer that is done overwrites, or is overwritten by, makes a tenth of a second of
   //                 another claim longer or shorter
   atomic<std::uint64_t> turned_away_since;
-  std::uint32_t beyond;          // allocations that the fast path did not serve
-  std::uint32_t taken_back;      // blocks, out of the outbox
+  std::uint32_t beyond;      // allocations that the fast path did not serve
+  std::uint32_t taken_back;  // blocks, out of the outbox
+  // Of each length a run that was a large block, for the next of that length. Nobody else finds it.
+  mem::grain kept_runs[longest_kept];
   mem::lab_number adopted_from;  // where it found a span to adopt last
   glimpsed<std::uint64_t> refills, posts;
   // Blocks by class: freed here and another LAB's; come home to this one, or taken back before they were sent. Both only grow. What

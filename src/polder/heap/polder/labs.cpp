@@ -274,9 +274,10 @@ bool core::adopt(lab& l, unsigned c) noexcept {
 // finds its pages.
 void core::decide_what_stays(lab& l) noexcept { l.keeps = is_a_crowd(l.number) ? 0 : ~std::uint64_t{0}; }
 
-// Takes in what waits in its quarantine and its inbox, and sends home what waits in its outbox.
+// Takes in what waits in its quarantine and its inbox, sends home what waits in its outbox, and gives back what it kept.
 void core::empty_boxes(lab& l) noexcept {
   if (l.held) release_confined(l);
+  give_kept_runs(l);
   drain_own(l);
   l.out.flush_all([&](const outbox::list& list) { post_list(l, list); });
 }

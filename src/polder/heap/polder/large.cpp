@@ -1,4 +1,6 @@
 // core: blocks of whole grains, huge blocks, and realloc.
+#include <utility>
+
 #include <polder/heap/polder/core.hpp>
 #include <polder/mem/misuse.hpp>
 #include <polder/os/pages.hpp>
@@ -11,7 +13,8 @@ constexpr std::size_t mapped_growth = 1 * MiB;
 core::had core::allocate_large(lab& l, std::size_t n, std::size_t alignment) noexcept {
   // What no address space has room for: nothing that is given back would help.
   if (n > os::most_mapped || alignment > os::most_mapped - n) return os::probe::oom(n), had{};
-  decay();  // a program may need nothing smaller for a while
+  look_at_the_clock(l);  // a program may need nothing smaller for a while
+  if (void* const p = take_kept_run(l, n, alignment)) return {p, false};
   const std::size_t room = align_up(n, mem::grain_size) + (alignment > mem::grain_size ? alignment : 0);
   relieve(l, room);
   had h = try_large(l.trail, n, alignment);
@@ -21,6 +24,25 @@ core::had core::allocate_large(lab& l, std::size_t n, std::size_t alignment) noe
   if (!h.zero) static_cast<mem::block*>(h.p)->wipe_if_written();
   os::probe::large_alloc(h.p, n);
   return h;
+}
+
+// Of a short run that comes and goes the pool, which all threads share, need not know each time.
+void* core::take_kept_run(lab& l, std::size_t n, std::size_t alignment) noexcept {
+  if (n > lab::longest_kept * mem::grain_size || alignment > mem::grain_size) return nullptr;
+  const mem::grain g = std::exchange(l.kept_runs[mem::grains_for(n < 1 ? 1 : n) - 1], 0);
+  if (g == 0) return nullptr;
+  arena_.words()[g].store(mem::word::large, order::release);  // sync: span-made
+  void* const p = arena_.address_of(g);
+  os::probe::large_alloc(p, n);
+  return p;
+}
+
+void core::give_kept_run(lab& l, unsigned grains) noexcept {
+  if (const mem::grain g = std::exchange(l.kept_runs[grains - 1], 0)) give_grains(&l.trail, g, grains);
+}
+
+void core::give_kept_runs(lab& l) noexcept {
+  for (unsigned grains = 1; grains <= lab::longest_kept; ++grains) give_kept_run(l, grains);
 }
 
 core::had core::try_large(mem::trail& trail, std::size_t n, std::size_t alignment) noexcept {
@@ -50,15 +72,20 @@ core::had core::try_large(mem::trail& trail, std::size_t n, std::size_t alignmen
   return {b.p, b.zero};
 }
 
-void core::free_large(mem::trail* trail, mem::grain g, const void* p) noexcept {
+void core::free_large(lab* l, mem::grain g, const void* p) noexcept {
   if (p != arena_.address_of(g)) report_free(p);
   std::uint32_t w = mem::word::large;
   const unsigned n = reinterpret_cast<const mem::large_run&>(arena_.spans()[g]).grains;
+  const bool stays = l != nullptr && n <= lab::longest_kept && !by_node() && !keeps_nothing();
   forget(p);
   // Of two threads that free the same block, one wins the word and the other is told.
-  if (!arena_.words()[g].cas(w, 0, order::acq_rel, order::relaxed)) report_free(p);  // sync: span-made
+  if (!arena_.words()[g].cas(w, stays ? mem::word::kept : 0, order::acq_rel, order::relaxed))  // sync: span-made
+    report_free(p);
   os::probe::large_free(p);
-  give_grains(trail, g, n);
+  if (!stays) return give_grains(l ? &l->trail : nullptr, g, n);
+  give_kept_run(*l, n);
+  l->kept_runs[n - 1] = g;
+  note_kept(*l);
 }
 
 void core::free_huge(const void* p) noexcept {

@@ -29,11 +29,12 @@ inline std::size_t returned_bytes(const mem::span& s, std::uint32_t w, std::size
   return mem::word::is_thin(w) ? unsigned(std::popcount(s.returned.load(order::relaxed))) * page : 0;
 }
 
-// The length of a run whose word was read as large. Its record may be a span's by now: then it is no run any more.
+// The length of a run whose word was read as large or kept. Its record may be a span's by now: then it is no run any more.
 inline std::size_t run_bytes(const mem::large_run& run, const atomic<std::uint32_t>& word) noexcept {
   const std::size_t grains = run.grains.glimpse();
   signal_fence();  // the compiler keeps the two in order, and most processors do: where one does not, the bound holds
-  if (mem::word::cls(word.load(order::relaxed)) != mem::word::large) return 0;
+  const unsigned c = mem::word::cls(word.load(order::relaxed));
+  if (c != mem::word::large && c != mem::word::kept) return 0;
   return (grains < mem::grain_pool::longest ? grains : mem::grain_pool::longest) << mem::grain_shift;
 }
 

@@ -7,6 +7,7 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -228,6 +229,22 @@ TEST(refill, is_rare_where_a_set_of_blocks_neither_grows_nor_shrinks) {
   EXPECT_LE(h.now().spans, h.spans + h.early);
 }
 
+// Of large blocks a span has few, so that many are full: who replaces one has the block back that was freed, without a refill.
+TEST(refill, there_is_none_where_large_blocks_are_replaced_one_by_one) {
+  constexpr std::size_t large = 20'000, count = 90;
+  served h;
+  blocks held;
+  for (std::size_t i = 0; i != count; ++i) held.push_back(h.allocate(large));
+  while (h.own().hot[mem::size_class::stepped::of(large)]->has_free()) held.push_back(h.allocate(large));
+  const std::uint64_t refills = h.now().refills;
+  for (std::size_t i = 0; i != held.size(); ++i) {
+    void* const p = held[i * 7 % held.size()];
+    h.free(p);
+    EXPECT_EQ(p, h.allocate(large));
+  }
+  EXPECT_GE(refills + 2, h.now().refills);
+}
+
 // Of the blocks that go home together some have no room for signposts (mem/signposts.hpp).
 TEST(remote_frees, of_small_and_smallest_blocks_write_into_no_other) {
   served h;
@@ -358,7 +375,7 @@ TEST(empty_span, is_none_after_a_run) {
       std::memset(grown, 0x5a, 2 * mem::grain_size);
     }
     EXPECT_EQ(h.grain_of(h.held[0]), h.grain_of(run));
-    h.free(run);
+    h.in_a_thread([&] { h.free(run); });  // which keeps it no longer than it lives
     h.fill();
     std::set<void*> had;
     for (unsigned i = 0; i != 2 * per_span; ++i) EXPECT_TRUE(had.insert(h.allocate(size)).second);
@@ -513,6 +530,73 @@ TEST(polder_heap, any_alignment_at_any_size) {
   EXPECT_EQ(0u, h.now().allocated);
   EXPECT_EQ(nullptr, h.heap.allocate_aligned(std::size_t{1} << 63, 100));
   EXPECT_EQ(nullptr, h.heap.allocate_aligned(4096, PTRDIFF_MAX));
+}
+
+// ---- runs that stay with who freed them -------------------------------------------------------------------------------
+
+constexpr std::size_t two_grains = 2 * mem::grain_size;
+
+TEST(kept_run, is_the_next_block_of_its_length_and_of_no_other) {
+  served h;
+  void* const p = h.allocate(two_grains);
+  std::memset(p, 0x5a, two_grains);
+  h.free(p);
+  EXPECT_EQ(0u, h.now().allocated);
+  EXPECT_EQ(two_grains, h.now().cached);
+  EXPECT_NE(p, h.allocate(mem::grain_size));
+  EXPECT_NE(p, h.allocate(3 * mem::grain_size));
+  EXPECT_NE(p, h.heap.allocate_aligned(two_grains, two_grains));
+  EXPECT_EQ(p, h.allocate(two_grains - 1));
+  EXPECT_NE(p, h.allocate(two_grains));
+}
+
+TEST(kept_run, reads_as_zero_where_that_was_asked) {
+  served h;
+  void* const p = h.allocate(two_grains);
+  std::memset(p, 0x5a, two_grains);
+  h.free(p);
+  ASSERT_EQ(p, h.heap.allocate_zeroed(two_grains));
+  const auto* const bytes = static_cast<const unsigned char*>(p);
+  EXPECT_TRUE(std::all_of(bytes, bytes + two_grains, [](unsigned char b) { return b == 0; }));
+}
+
+TEST(kept_run, of_two_the_one_that_was_freed_first_goes_to_the_pool) {
+  served h;
+  void* const first = h.allocate(two_grains);
+  void* const second = h.allocate(two_grains);
+  h.free(first);
+  h.free(second);
+  EXPECT_EQ(2 * two_grains, h.now().cached);
+  EXPECT_EQ(0u, h.word_of(first));
+  EXPECT_EQ(second, h.allocate(two_grains));
+  EXPECT_EQ(first, h.allocate(two_grains));
+}
+
+TEST(kept_run, goes_with_a_trim_and_with_its_thread) {
+  served h;
+  h.free(h.allocate(two_grains));
+  h.heap.trim(0);
+  EXPECT_EQ(0u, h.now().cached);
+  void* p = nullptr;
+  h.in_a_thread([&] { h.free(p = h.allocate(two_grains)); });
+  EXPECT_EQ(0u, h.word_of(p));
+  EXPECT_EQ(p, h.allocate(two_grains));
+}
+
+TEST(kept_run, there_is_none_where_nothing_spare_is_kept) {
+  served h;
+  void* const p = h.allocate(two_grains);
+  ASSERT_TRUE(h.heap.set_target(1));
+  h.free(p);
+  EXPECT_EQ(0u, h.now().cached);
+}
+
+TEST(kept_run_death, is_not_freed_again) {
+  served h;
+  void* const p = h.allocate(two_grains);
+  h.free(p);
+  EXPECT_DEATH(h.free(p), "invalid free.*double free");
+  EXPECT_DEATH(static_cast<void>(h.heap.usable_size(p)), "nothing is allocated there");
 }
 
 TEST(polder_heap, what_is_too_large_is_refused) {

@@ -13,7 +13,7 @@
 
 namespace polder::heap {
 
-// Calls v.small(word, blocks outside, bytes held), v.large(bytes) or v.metadata() for what begins in each grain in use.
+// Calls v.small(word, blocks outside, bytes held), v.large(bytes), v.kept(bytes) or v.metadata() for what begins in each grain in use.
 template <class Visitor>
 void core::for_each_use(Visitor& v) const noexcept {
   const auto look = [&](mem::chunk_number from, mem::chunk_number to) {
@@ -28,9 +28,10 @@ void core::for_each_use(Visitor& v) const noexcept {
           const mem::span& s = arena_.spans()[g];
           v.small(w, blocks_outside(lab_at(mem::word::owner(w)), s, w),
                   mem::grain_size - returned_bytes(s, w, arena_.page()));
-        } else if (cls == mem::word::large)
-          v.large(run_bytes(reinterpret_cast<const mem::large_run&>(arena_.spans()[g]), word));
-        else if (cls == mem::word::metadata) v.metadata();
+        } else if (cls == mem::word::large || cls == mem::word::kept) {
+          const std::size_t bytes = run_bytes(reinterpret_cast<const mem::large_run&>(arena_.spans()[g]), word);
+          cls == mem::word::large ? v.large(bytes) : v.kept(bytes);
+        } else if (cls == mem::word::metadata) v.metadata();
       }
     }
   };
@@ -69,11 +70,12 @@ statistics core::read_statistics(class_statistics* of_classes) const noexcept {
       held[mem::word::cls(w)] += bytes;
     }
     void large(std::size_t bytes) { runs += bytes; }
+    void kept(std::size_t bytes) { kept_runs += bytes; }
     void metadata() { ++grains_of_labs; }
 
     std::uint64_t spans[classes::count + 1] = {}, outside[classes::count + 1] = {};
     std::size_t held[classes::count + 1] = {};
-    std::size_t runs = 0, grains_of_labs = 0;
+    std::size_t runs = 0, kept_runs = 0, grains_of_labs = 0;
   } seen;
   for_each_use(seen);
   waiting_blocks waiting;
@@ -102,7 +104,7 @@ statistics core::read_statistics(class_statistics* of_classes) const noexcept {
   s.metadata = seen.grains_of_labs * mem::grain_size + arena_.table_bytes();
   const mem::grain_pool::counts grains = grains_.count();
   const std::size_t cached_mappings = huge_.cached_bytes();
-  s.cached = grains.dirty * mem::grain_size + cached_mappings;
+  s.cached = grains.dirty * mem::grain_size + seen.kept_runs + cached_mappings;
   s.resident = s.active + s.cached + s.metadata;
   s.peak = budget_.peak();
   const std::size_t mappings = s.large - seen.runs + cached_mappings;
@@ -147,6 +149,7 @@ std::uint32_t core::read_labs(mem::lab_number first, std::span<lab_statistics> i
       of[at].free += bytes > used ? bytes - used : 0;
     }
     void large(std::size_t) {}
+    void kept(std::size_t) {}
     void metadata() {}
 
     lab_statistics* const of;

@@ -175,8 +175,8 @@ TEST(thinning, a_span_that_is_put_aside_with_nothing_on_its_list_is_not_full) {
 
 TEST(thinning, the_next_span_to_be_looked_at_may_go_meanwhile) {
   sparse h;
-  const blocks all = h.make(16 * KiB, 4 * mem::grain_size);
-  const mem::grain next = h.grain_of(all[5]);
+  const blocks all = h.make(2 * KiB, 4 * mem::grain_size);
+  const mem::grain next = h.grain_of(all[40]);
   h.own().thin_next = next;
   for (void* p : all)
     if (h.grain_of(p) == next) h.free(p);
