@@ -1,6 +1,6 @@
 #pragma once
 // documented_calls — the system calls a heap may make once it is warm (requirement 17). Who sandboxes a program on
-// Polder has to allow these and nothing more for its sake.
+// Polder has to allow these and nothing more for its sake: docs/how-to/lifecycle.md, "Sandboxes", names them all.
 #include <sys/syscall.h>
 
 namespace polder::faults {
@@ -19,16 +19,16 @@ inline constexpr long documented_calls[] = {
     SYS_gettid,             // a thread that allocates for the first time: its number
     SYS_tgkill,             // signal 0: is a thread that was not seen for long still there?
     SYS_futex,              // after a refused mremap: is its place still ours? The thread below sleeps on one
-    SYS_rt_sigprocmask,     // the heap profile: can this page of the stack be read? It changes no mask
-    // The thread that gives memory back (background=0: there is none): its name; where root started the process, whether the
-    // others still have its rights.
-    SYS_prctl, SYS_openat, SYS_read, SYS_close,
+    SYS_rt_sigprocmask,  // the heap profile: can this page of the stack be read? And before the thread below is started
+    // The thread that gives memory back (background=0: there is none): its start and its name; where root started the process,
+    // whether the others still have its rights.
+    SYS_clone, SYS_prctl, SYS_openat, SYS_read, SYS_close,
     SYS_pread64,  // with openat and close, when there is room for huge pages: how much of large blocks is touched
 };
 
 // What the test itself and libc's threads need beside.
 inline constexpr long tolerated_calls[] = {
-    SYS_exit_group, SYS_exit, SYS_write, SYS_rt_sigreturn, SYS_clone, SYS_clone3, SYS_set_robust_list, SYS_rseq,
+    SYS_exit_group, SYS_exit, SYS_write, SYS_rt_sigreturn, SYS_clone3, SYS_set_robust_list, SYS_rseq,
 };
 
 }  // namespace polder::faults
