@@ -16,6 +16,7 @@ from conftest import Laboratory
 from playwright.sync_api import Page, expect, sync_playwright
 from synthetic_structures import entries, write
 
+from polder_lab.command.catalogue import COLUMNS
 from polder_lab.report.chart import labels, of_structures
 from polder_lab.report.chart.part import Chart, view_of
 from polder_lab.report.compared import comparisons
@@ -228,6 +229,14 @@ def test_the_catalogue_has_what_was_measured(polder: Laboratory, file: Path) -> 
     assert rows["spsc-ring"]["throughput, 8 threads"] == "–"
     assert "Measured 2026-11-23 on Example, 2 cores" in done.stdout
     assert "under polder: half of the threads put" in done.stdout
+
+
+@pytest.mark.parametrize("registry", ["drains", "structures"])
+def test_each_heading_of_the_catalogue_stands_apart_from_its_text(polder: Laboratory, registry: str) -> None:
+    lines = [line for line in polder("list", registry).stdout.splitlines() if line.startswith("  ")]
+    assert lines
+    for line in lines:
+        assert any(line.startswith(f"  {heading} ") for heading in COLUMNS[registry]), line
 
 
 def test_the_catalogue_takes_the_newest_records_of_structures(polder: Laboratory, root: Path) -> None:

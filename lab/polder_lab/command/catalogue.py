@@ -162,11 +162,12 @@ def list_registry(registry: str) -> click.Command:
                 sys.stdout.write(f"\n{looked.how}\n")
         else:
             console = terminal()
+            width = max(map(len, columns))
             for e in entries:
                 console.print(e["name"], style="bold", markup=False, end="")
                 console.print(f" — {e['title']}" if e.get("title") else "", markup=False)
                 for heading, text in columns.items():
-                    console.print(f"  {heading:<22} {text(e)}", markup=False, soft_wrap=True)
+                    console.print(f"  {heading:<{width}} {text(e)}", markup=False, soft_wrap=True)
             if looked:
                 console.print(f"\n{looked.how}", markup=False, style="dim")
 
