@@ -87,6 +87,11 @@ class leaky_core : public grace_periods<leaky_core, 0>, public obstacles_inside 
   [[gnu::always_inline]] bool due(Member& m) const noexcept {
     return m.turn.until_look.count();
   }
+  template <class Member>
+  bool over_bound(Member& m) const noexcept {
+    m.turn.until_look.set(1);
+    return false;
+  }
   template <class Members, class Member, class Free>
   void step(const Members&, Member& m, Free&&) noexcept {
     m.turn.until_look.set(options_.operations_a_look);

@@ -17,6 +17,8 @@
 //   enter(m), leave(m)                     announce
 //   tag(m)                                 of what is retired now
 //   due(m), full(m, bytes) -> bool         in each operation, and after each retire of so many: is step() to be called?
+//   over_bound(m) -> bool                  after the retire that passed the bound of bytes: may step() be called there? If not,
+//                                          due() is true in the next operation
 //   step(members, m, free)                 looks at others, maybe ends a grace period; free() frees what became safe
 //   ripen(members, m, to, now)             what is safe goes to the bag `to`, or, for want of memory, through now()
 //   tries                                  how often hurry() helps
@@ -60,10 +62,12 @@
 namespace polder::smr {
 
 // What a domain does when a member's unreclaimed bytes pass the bound: it ends a grace period if the others let it, and
-// frees all that is safe, instead of what its drain would; then it calls, if there is whom to call: at once where a guard
-// just opens, and where retire() found it, when its thread opens the next guard inside no other. What that throws comes out
-// of that guard's constructor, which then opened none, or out of drain(), which then has not done its work; never out of
-// retire(). If the thread ends first, who takes its seat calls.
+// frees all that is safe, instead of what its drain would. A scheme that may free inside a guard does so in the retire()
+// that passes it, others with the thread's next guard; where it must keep much, again after half as many bytes more, so
+// that retire() looks at each object O(1) times, amortised (member::room). Then it calls, if there is whom to call: at once
+// where a guard just opens, and where retire() found it, when its thread opens the next guard inside no other. What that
+// throws comes out of that guard's constructor, which then opened none, or out of drain(), which then has not done its
+// work; never out of retire(). If the thread ends first, who takes its seat calls.
 struct bound_policy {
   std::uint64_t bytes = ~std::uint64_t{0};                      // of one member
   void (*passed)(void* context, const garbage& now) = nullptr;  // by the thread that passed it, inside a new guard
@@ -82,7 +86,7 @@ class limbo_domain : thread_watcher {
   };
 
   struct member {
-    explicit member(const limbo_domain& d) : turn(d.core_) {}
+    explicit member(const limbo_domain& d) : turn(d.core_), room(d.options_.bound.bytes) {}
 
     // What others read.
     alignas(false_sharing_range) typename Core::seat seat;
@@ -100,6 +104,7 @@ class limbo_domain : thread_watcher {
     bool stepping = false;
     bool freeing = false;  // one of its objects, whose deleter runs
     std::size_t owed = 0;  // adaptive: how many more to free for what deleters retired
+    std::uint64_t room;    // bytes that may be retired before the bound is looked at, or less
     seat_gate gate;
     typename Core::bags bags;
     pool memory;
@@ -150,8 +155,10 @@ class limbo_domain : thread_watcher {
     if (!ledger_.enter(what.object)) misused(Core::info.name, "an object was retired twice");
     while (!m.bags.put(what, core_.tag(m))) [[unlikely]]
       make_room(m);
-    if (core_.full(m, what.weight())) [[unlikely]]
+    const std::size_t bytes = what.weight();
+    if (core_.full(m, bytes)) [[unlikely]]
       step(m);
+    else if (__builtin_sub_overflow(m.room, bytes, &m.room)) [[unlikely]] look_at_bound(m);
     if (options_.drain.how == drain_policy::way::adaptive && !m.bags.safe.empty()) keep_pace(m);
   }
 
@@ -264,6 +271,8 @@ class limbo_domain : thread_watcher {
   POLDER_NOINLINE member& open_and_tell();
   POLDER_NOINLINE static void finish(member& m) noexcept;
   bool over_bound(const member& m) const noexcept;
+  void measure_room(member& m) const noexcept;
+  POLDER_NOINLINE void look_at_bound(member& m);
   void tell_of_the_bound(member& m);
   template <class F>
   void or_close(member& m, F&& f);

@@ -4,6 +4,7 @@
 // limbo_domain_whole.hpp includes it, or schemes.cpp has it compiled.
 #include <sched.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <new>
@@ -157,6 +158,7 @@ void limbo_domain<Core>::step(member& m) {
     }
     m.owes = m.unfinished = options_.bound.passed != nullptr || options_.bound.stalled != nullptr;
   }
+  measure_room(m);
 }
 
 // Its guard was just opened.
@@ -213,6 +215,19 @@ void limbo_domain<Core>::tell_of_the_bound(member& m) {
 template <class Core>
 bool limbo_domain<Core>::over_bound(const member& m) const noexcept {
   return m.bags.weight() > options_.bound.bytes;
+}
+
+template <class Core>
+void limbo_domain<Core>::measure_room(member& m) const noexcept {
+  const std::uint64_t bound = options_.bound.bytes, weight = m.bags.weight();
+  m.room = std::max(weight < bound ? bound - weight : 0, weight / 2);
+}
+
+// So many bytes were retired as there was room for; of those that were freed since then nothing is known.
+template <class Core>
+void limbo_domain<Core>::look_at_bound(member& m) {
+  if (over_bound(m) && core_.over_bound(m)) step(m);
+  measure_room(m);
 }
 
 // Who retires does not wait for another that looks.

@@ -4,12 +4,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <polder/base/sanitizers.hpp>
 #include <polder/smr/all.hpp>
 #include <polder/smr/drain.hpp>
 #include <polder/smr/schemes_test.hpp>
+#include <polder/smr/steps_test.hpp>
 #include <thread>
 #include <vector>
 
@@ -467,6 +469,64 @@ TYPED_TEST(reclaimers, keep_to_the_bound_that_is_set) {
     EXPECT_LT(d.statistics().unreclaimed_bytes(), 2u * 64 * 1024);
   }
   d.drain();
+}
+
+// Few objects that weigh much: counted alone they would be nothing to look at.
+template <class R>
+struct heavy : R::header {
+  static constexpr std::size_t bytes = 10 << 20;
+  std::size_t weight() const { return bytes; }
+};
+
+TYPED_TEST(reclaimers, keep_to_the_bound_with_objects_that_weigh_much) {
+  using options = typename TestFixture::options;
+  using node = heavy<TypeParam>;
+  constexpr std::uint64_t bound = 64 << 20;
+  constexpr int many = 500;
+  static atomic<int> told;
+  for (const bool one_stalls : {false, true}) {
+    SCOPED_TRACE(one_stalls ? "a reader stalls" : "nobody stalls");
+    told.store(0, order::relaxed);
+    options chosen;
+    chosen.bound = {.bytes = bound, .passed = [](void*, const garbage&) { told.fetch_add(1, order::relaxed); }};
+    // So that the reader keeps what it holds, and not all of its era.
+    if constexpr (requires { chosen.scheme.births_an_era; }) chosen.scheme.births_an_era = 1;
+    typename TestFixture::domain d(chosen);
+    atomic<node*> place{nullptr};
+    const auto replace = [&] {
+      typename TestFixture::guard g(d);
+      if (node* const old = place.exchange(g.template make<node>(), order::acq_rel)) g.retire(old);
+    };
+    replace();
+    steps done;
+    std::thread reader([&] {
+      if (!one_stalls) return;
+      typename TestFixture::guard g(d);
+      static_cast<void>(g.protect(0, place));
+      done.reach(1);
+      done.wait_for(2);
+    });
+    if (one_stalls) done.wait_for(1);
+    std::uint64_t most = 0;
+    for (int n = 0; n != many; ++n) {
+      replace();
+      most = std::max(most, d.statistics().unreclaimed_bytes());
+      // This was the guard after the one in which the bound was passed, if it was.
+      if (n == int(bound / node::bytes) + 1) {
+        EXPECT_TRUE(most <= bound || told.load(order::relaxed) > 0);
+      }
+    }
+    if (!TestFixture::leaks && (TypeParam::info.bounded || !one_stalls)) {
+      EXPECT_LE(most, bound + bound / 2 + 2 * node::bytes);
+    } else if (!requires { chosen.scheme.bytes_an_epoch; }) {  // with which an epoch ends that had that much
+      EXPECT_LT(told.load(order::relaxed), many / 8);  // what cannot be freed is not looked at with each retire
+    }
+    done.reach(2);
+    reader.join();
+    d.drain();
+    typename TestFixture::guard g(d);
+    g.unmake(place.load(order::relaxed));
+  }
 }
 
 #if POLDER_CHECK_LEVEL > 0

@@ -138,6 +138,10 @@ class sifted : public obstacles_inside {
   [[gnu::always_inline]] bool full(const Member& m, std::size_t) const noexcept {
     return m.bags.full(self().least());
   }
+  template <class Member>
+  bool over_bound(const Member&) const noexcept {
+    return true;
+  }
   template <class Members, class Member, class Free>
   void step(const Members&, Member&, Free&&) noexcept {}
   template <class Members, class Member>

@@ -144,8 +144,12 @@ class epoch_core : public grace_periods<epoch_core<Advance>, epoch_clock::lag> {
   template <class Member>
   [[gnu::always_inline]] bool full(Member& m, std::size_t bytes) const noexcept {
     m.turn.bytes += bytes;
-    if (m.turn.bytes >= options_.bytes_an_epoch)
-      m.turn.until_check.set(1), m.turn.waited = options_.operations_an_epoch;
+    if (m.turn.bytes >= options_.bytes_an_epoch) over_bound(m);
+    return false;
+  }
+  template <class Member>
+  bool over_bound(Member& m) const noexcept {
+    m.turn.until_check.set(1), m.turn.waited = options_.operations_an_epoch;
     return false;
   }
 

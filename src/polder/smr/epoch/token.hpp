@@ -131,6 +131,11 @@ class token_core : public grace_periods<token_core<Passing>, 2>, public obstacle
   [[gnu::always_inline]] bool due(Member& m) const noexcept {
     return m.turn.until_look.count();
   }
+  template <class Member>
+  bool over_bound(Member& m) const noexcept {
+    m.turn.until_look.set(1);
+    return false;
+  }
 
   template <class Members, class Member, class Free>
   void step(const Members& members, Member& m, Free&& free) noexcept {
