@@ -26,7 +26,7 @@ foreach(letters IN ITEMS a-b c-q r-z)
 endforeach()
 
 # What a user does: install, find_package, build, run.
-foreach(name IN ITEMS examples headers pkg_config)
+foreach(name IN ITEMS examples headers linked pkg_config)
   polder_tool_test(install.${name} COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DSOURCE=${PROJECT_SOURCE_DIR}
     -DCOMPILER=${CMAKE_CXX_COMPILER} -P test/install/${name}.cmake TIMEOUT 300)
 endforeach()

@@ -1,0 +1,25 @@
+# Programs in C and C++ over an installed Polder that is their malloc: by the targets of docs/how-to/link.md, and by its lines of
+# `cc`, which are read from the page.
+include(${CMAKE_CURRENT_LIST_DIR}/installed.cmake)
+installed(linked)
+set(consumer ${SOURCE}/test/install/consumer)
+built_and_run(${consumer})
+
+file(READ ${SOURCE}/docs/how-to/link.md page)
+string(REGEX MATCH "## pkg-config and plain cc\n\n```sh\n([^`]*)```" found "${page}")
+string(REGEX REPLACE " *#[^\n]*" "" found "${CMAKE_MATCH_1}")
+string(REGEX MATCHALL "[^\n]+" lines "${found}")
+list(LENGTH lines count)
+if(count LESS 4)
+  message(FATAL_ERROR "only ${count} lines of cc on the page")
+endif()
+# What /usr/local needs no words for.
+set(ENV{CPATH} ${prefix}/include)
+set(ENV{LD_LIBRARY_PATH} ${prefix}/lib)
+set(ENV{PKG_CONFIG_PATH} ${prefix}/lib/pkgconfig)
+foreach(line IN LISTS lines)
+  string(REPLACE /usr/local ${prefix} here "${line}")
+  string(REPLACE "-o server" "-o ${work}/server" here "${here}")
+  step(${CMAKE_COMMAND} -E chdir ${consumer} sh -c "${here}")
+  step(${work}/server)
+endforeach()
