@@ -1,11 +1,13 @@
 // Symbol closure (requirement 2): every function of the malloc family that this machine's libc exports, and every
 // operator new and delete of its C++ library, resolves to the preloaded heap; the heap exports nothing else without a
-// prefix; and it needs libc alone.
+// prefix; and it needs libc alone. Its thread-local storage is as large as the page says.
 #include <dlfcn.h>
 #include <link.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <new>
 #include <set>
 #include <string>
@@ -102,8 +104,8 @@ std::set<std::string> defined(const elf_file& file) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: symbol_closure ALLOWED_UNDEFINED\n");
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: symbol_closure ALLOWED_UNDEFINED PAGE_THAT_TELLS_OF_IT\n");
     return 2;
   }
   preload::tally tally(2);
@@ -159,8 +161,17 @@ int main(int argc, char** argv) {
 
   for (const auto& library : heap_file.needed())
     tally.check(library.rfind("libc.so", 0) == 0, "needs the library " + library);
-  if (const auto* tls = heap_file.segment(PT_TLS))
-    tally.check(tls->p_memsz <= 64, "has " + std::to_string(tls->p_memsz) + " bytes of static TLS");
+  const auto* const tls = heap_file.segment(PT_TLS);
+  const std::string static_tls =
+      std::to_string(tls != nullptr ? tls->p_memsz : 0) + " bytes of thread-local storage";
+  tally.check(tls == nullptr || tls->p_memsz <= 64, "has " + static_tls);
+  const char* const name = std::getenv("POLDER_TEST_HEAP");
+  if (name != nullptr && std::strcmp(name, "polder") == 0) {
+    std::ifstream page(argv[2]);
+    const std::string told((std::istreambuf_iterator<char>(page)), {});
+    tally.check(contains(told, ("has " + static_tls).c_str()),
+                "has " + static_tls + ", and " + argv[2] + " says otherwise");
+  }
   if (const auto* stack = heap_file.segment(PT_GNU_STACK))
     tally.check((stack->p_flags & PF_X) == 0, "asks for an executable stack");
   tally.check(!heap_file.has_dynamic(DT_TEXTREL), "has text relocations");
