@@ -2,10 +2,14 @@
 set(python ${PROJECT_SOURCE_DIR}/.venv/bin/python)
 
 function(polder_tool_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;DIRECTORY" "COMMAND")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;DIRECTORY" "COMMAND;REQUIREMENTS")
   add_test(NAME ${name} COMMAND ${arg_COMMAND} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/${arg_DIRECTORY})
   string(REGEX REPLACE "\\..*" "" suite ${name})
-  set_tests_properties(${name} PROPERTIES LABELS ${suite} TIMEOUT ${arg_TIMEOUT})
+  set(labels ${suite})
+  foreach(number IN LISTS arg_REQUIREMENTS)
+    list(APPEND labels req-${number})
+  endforeach()
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${arg_TIMEOUT})
 endfunction()
 
 polder_tool_test(tools.layers COMMAND ${python} tools/check_layers.py TIMEOUT 30)
@@ -28,7 +32,7 @@ endforeach()
 # What a user does: install, find_package, build, run.
 foreach(name IN ITEMS examples headers linked pkg_config)
   polder_tool_test(install.${name} COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DSOURCE=${PROJECT_SOURCE_DIR}
-    -DCOMPILER=${CMAKE_CXX_COMPILER} -P test/install/${name}.cmake TIMEOUT 300)
+    -DCOMPILER=${CMAKE_CXX_COMPILER} -P test/install/${name}.cmake TIMEOUT 300 REQUIREMENTS 23)
 endforeach()
 # Each of some two hundred headers is a third of a second.
-set_tests_properties(install.headers PROPERTIES LABELS "install;long" TIMEOUT 900)
+set_tests_properties(install.headers PROPERTIES LABELS "install;req-23;long" TIMEOUT 900)
