@@ -39,6 +39,7 @@ constexpr promise by_default[] = {
     {"free-other-heap", 1, 0},
     {"delete-smaller", 1, 0},
     {"delete-larger", 1, 0},
+    {"delete-overaligned", 1, 0},
     {"write-link", 1, 0},
     {"read-recycled-calloc", 0, 0},
 };

@@ -274,6 +274,20 @@ static void freed_aligned_sized_wrong() {
   free_aligned_sized(p, 256, 20000);
 }
 
+static void freed_aligned_sized_too_small() {
+  void* p = opaque(::aligned_alloc(64, 640));
+  announce(p);
+  if (!opaque(&free_aligned_sized)) probe::fail("no free_aligned_sized here");
+  free_aligned_sized(p, 64, 64);
+}
+
+static void deleted_aligned_too_small() {
+  constexpr std::align_val_t wide{64};
+  auto* p = opaque(static_cast<char*>(::operator new(640, wide)));
+  announce(p);
+  ::operator delete(p, opaque(std::size_t{64}), wide);
+}
+
 // --- realloc and usable size -------------------------------------------------------------------------------------
 
 template <std::size_t size>
@@ -389,6 +403,8 @@ static constexpr mistake mistakes[] = {
     {"deleted_with_wrong_size_16m_as_1m", deleted_with_wrong_size<(16 << 20), (1 << 20)>, mismatch},
     {"freed_sized_wrong", freed_sized_wrong, mismatch},
     {"freed_aligned_sized_wrong", freed_aligned_sized_wrong, mismatch},
+    {"freed_aligned_sized_too_small", freed_aligned_sized_too_small, mismatch},
+    {"deleted_aligned_too_small", deleted_aligned_too_small, mismatch},
     {"reallocated_after_free_64", reallocated_after_free<64>, "double free|invalid free"},
     {"reallocated_after_free_256k", reallocated_after_free<(256 << 10)>, "double free|invalid free"},
     {"reallocated_inside", reallocated_inside, stray},

@@ -203,18 +203,18 @@ class shared_heap {
 
   // Does not return if p cannot be a block for which n bytes were asked. One of a class may have shrunk by a half, or by any
   // amount once one has for want of memory.
-  void check_size(const void* p, std::size_t n) const noexcept {
+  void check_size(const void* p, std::size_t n, std::size_t alignment = 1) const noexcept {
     const block_info b = front_.find(p);
     const std::size_t held = usable_size(p);
-    const bool suits = b.cls != 0 ? n <= held && (n > held / 2 || classes::of(n) == b.cls ||
+    const bool suits = b.cls != 0 ? n <= held && (n > held / 2 || class_for(n, alignment) == b.cls ||
                                                   kept_though_small_.load(order::relaxed))
                                   : huge_.suits(huge_.find(p), n);
     if (!suits) report_size(p, b, held);
   }
   void check_aligned_size(const void* p, std::size_t alignment, std::size_t n) const noexcept {
-    const std::size_t held = usable_size(p);
-    if (n > held || (is_power_of_two(alignment) && !is_aligned(address(p), alignment)))
-      report_size(p, front_.find(p), held);
+    const bool meaningful = is_power_of_two(alignment);
+    if (meaningful && !is_aligned(address(p), alignment)) report_size(p, front_.find(p), usable_size(p));
+    check_size(p, n == 0 ? 1 : n, meaningful ? alignment : 1);
   }
 
   // ---- the rest ---------------------------------------------------------------------------------------------------
@@ -342,11 +342,14 @@ class shared_heap {
     }
   }
 
+  static unsigned class_for(std::size_t n, std::size_t alignment) noexcept {
+    return alignment <= min_alignment ? classes::of(n) : classes::aligned(n, alignment);
+  }
+
   void* try_allocate(cache* k, std::size_t n, std::size_t alignment, bool* zero) noexcept {
     huge_.age(options_.decay_ms);
     if (k) {
-      const unsigned c = alignment <= min_alignment ? classes::of(n) : classes::aligned(n, alignment);
-      if (c != 0) {
+      if (const unsigned c = class_for(n, alignment)) {
         void* const p = allocate_small(*k, c);
         if (p || !spills) return p;
       }

@@ -221,7 +221,7 @@ TYPED_TEST(heap_of_parts, any_block_may_be_freed_with_its_size) {
 TYPED_TEST(heap_of_parts, alignments) {
   TypeParam h;
   for (std::size_t alignment = 16; alignment <= 4 * MiB; alignment *= 2)
-    for (std::size_t n : {std::size_t{1}, alignment - 1, alignment + 1}) {
+    for (std::size_t n : {std::size_t{0}, std::size_t{1}, alignment - 1, alignment + 1}) {
       void* const p = h.it.allocate_aligned(alignment, n);
       ASSERT_NE(nullptr, p);
       ASSERT_TRUE(is_aligned(address(p), alignment)) << alignment << ' ' << n;

@@ -166,8 +166,7 @@ POLDER_ALIAS(malloc_usable_size) std::size_t polder_usable_size(void* p) noexcep
 
 }  // extern "C"
 
-// operator delete is free, and every form that is told no size leads there, by the arrows of replaceable.hpp. An
-// aligned block is not held against its size, which says nothing of its size class.
+// operator delete is free, and every form that is told no size leads there, by the arrows of replaceable.hpp.
 POLDER_REPLACEABLE_ALIAS(free) void operator delete(void* p) noexcept;
 POLDER_REPLACEABLE_ALIAS(free) void operator delete(void* p, std::align_val_t) noexcept;
 
@@ -181,16 +180,17 @@ POLDER_REPLACEABLE void operator delete(void* p, std::align_val_t a, const std::
 POLDER_REPLACEABLE void operator delete[](void* p, std::align_val_t a, const std::nothrow_t&) noexcept {
   ::operator delete[](p, a);
 }
-POLDER_REPLACEABLE void operator delete(void* p, std::size_t, std::align_val_t a) noexcept {
-  ::operator delete(p, a);
-}
-POLDER_REPLACEABLE void operator delete[](void* p, std::size_t, std::align_val_t a) noexcept {
-  ::operator delete[](p, a);
-}
 
 namespace {
 [[gnu::alias("free")]] void own_delete(void* p) noexcept;
 [[gnu::alias("_ZdaPv")]] void own_array_delete(void* p) noexcept;
+[[gnu::alias("free")]] void own_aligned_delete(void* p, std::align_val_t) noexcept;
+[[gnu::alias("_ZdaPvSt11align_val_t")]] void own_aligned_array_delete(void* p, std::align_val_t) noexcept;
+
+void free_aligned(void* p, std::size_t n, std::align_val_t a) noexcept {
+  if (p != nullptr) [[likely]]
+    instance.deallocate_aligned_sized(p, std::size_t(a), n);
+}
 }  // namespace
 
 // The size is looked at where the block is the heap's.
@@ -203,4 +203,15 @@ POLDER_REPLACEABLE void operator delete[](void* p, std::size_t n) noexcept {
   if (replaced(::operator delete[], own_array_delete) || replaced(::operator delete, own_delete)) [[unlikely]]
     return ::operator delete[](p);
   instance.deallocate_sized(p, n);
+}
+POLDER_REPLACEABLE void operator delete(void* p, std::size_t n, std::align_val_t a) noexcept {
+  if (replaced(::operator delete, own_aligned_delete)) [[unlikely]]
+    return ::operator delete(p, a);
+  free_aligned(p, n, a);
+}
+POLDER_REPLACEABLE void operator delete[](void* p, std::size_t n, std::align_val_t a) noexcept {
+  if (replaced(::operator delete[], own_aligned_array_delete) || replaced(::operator delete, own_aligned_delete))
+      [[unlikely]]
+    return ::operator delete[](p, a);
+  free_aligned(p, n, a);
 }

@@ -72,8 +72,8 @@ class core {
   [[noreturn]] void report_corrupted(const void* p) const noexcept;
   // Does not return if p cannot be a block for which n bytes were asked: more than it holds, or so few that it would
   // lie in another class; a block that shrank in place, or has room to grow, may be up to twice as large.
-  void check_size(const void* p, std::size_t n) const noexcept;
-  // The same for a block of which the alignment was asked, whose class says little of n.
+  void check_size(const void* p, std::size_t n, std::size_t alignment = 1) const noexcept;
+  // The same for a block of which the alignment was asked; one that is no power of two is nothing to go by.
   void check_aligned_size(const void* p, std::size_t alignment, std::size_t n) const noexcept;
 
   std::size_t usable_size(const void* p) const noexcept;

@@ -332,11 +332,11 @@ void core::report_corrupted(const void* p) const noexcept {
                .remark = "written to after it was freed, or by an overrun of the block before it"});
 }
 
-void core::check_size(const void* p, std::size_t n) const noexcept {
+void core::check_size(const void* p, std::size_t n, std::size_t alignment) const noexcept {
   const std::size_t held = usable_size(p);
   if (arena_.find(address(p)) == 0) {
     if (guarded_.has(p)) {
-      if (n > held || (n != held && !kept_though_small_.load(order::relaxed))) report_size(p);
+      if (n > held || (held > align_up(n, alignment) && !kept_though_small_.load(order::relaxed))) report_size(p);
       return;
     }
     if (!huge_.suits(huge_.find(p), n)) report_size(p);
@@ -346,11 +346,14 @@ void core::check_size(const void* p, std::size_t n) const noexcept {
   if (n > held / 2 || kept_though_small_.load(order::relaxed)) return;
   const std::size_t grown = mem::grains_for(n + n / 4) << mem::grain_shift;  // the room realloc leaves
   const bool small = held <= mem::size_class::stepped::largest;
-  if (small ? held != classes::block_size[mem::size_class::stepped::of(n)] : held > grown) report_size(p);
+  if (small ? held != classes::block_size[classes::aligned(n, alignment)] : held > grown) report_size(p);
 }
 
 void core::check_aligned_size(const void* p, std::size_t alignment, std::size_t n) const noexcept {
-  if (n > usable_size(p) || (is_power_of_two(alignment) && !is_aligned(address(p), alignment))) report_size(p);
+  const bool meaningful = is_power_of_two(alignment);
+  if (meaningful && !is_aligned(address(p), alignment)) report_size(p);
+  // What is aligned more than malloc's blocks has a byte at least, whatever was asked for.
+  check_size(p, n == 0 && usable_size(p) != 0 ? 1 : n, meaningful ? alignment : 1);
 }
 
 void core::report_size(const void* p) const noexcept {

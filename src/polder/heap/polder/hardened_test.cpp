@@ -238,6 +238,9 @@ TEST_F(guarding_heap, takes_guarded_blocks_for_its_own) {
   EXPECT_EQ(77, std::count(grown, grown + 77, 'x'));
   s.free(grown);
   s.heap.deallocate_sized(guarded(55), 55);
+  s.heap.deallocate_aligned_sized(guarded(55), 16, 55);
+  s.heap.deallocate_aligned_sized(guarded(0), 16, 0);
+  s.heap.deallocate_aligned_sized(guarded(64), 16, 55);  // so that is how 55 bytes are had
   s.in_a_thread([&] { s.free(guarded(33)); });
 }
 
@@ -254,6 +257,7 @@ TEST_F(guarding_heap_death, notices_what_cannot_be_freed) {
   EXPECT_DEATH(s.free(p + 16), "polder: invalid free of 0x.*guarded");
   EXPECT_DEATH(s.free(p + 1), "polder: misaligned free of 0x.*guarded");
   EXPECT_DEATH(s.heap.deallocate_sized(p, 76), "polder: size mismatch in the free of 0x");
+  EXPECT_DEATH(s.heap.deallocate_aligned_sized(p, 1, 60), "polder: size mismatch in the free of 0x");
   s.free(p);
   EXPECT_DEATH(s.free(p), "polder: double free of 0x.*guarded");
   EXPECT_DEATH(s.heap.usable_size(p), "polder: double free of 0x.*guarded");

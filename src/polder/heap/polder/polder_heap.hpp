@@ -127,9 +127,15 @@ class polder_heap {
   POLDER_NOINLINE void* allocate_aligned_missed(std::size_t alignment, std::size_t n, bool inside) noexcept {
     return missed_by([=](core& c, lab& l) { return c.allocate_aligned(l, alignment, n); }, inside);
   }
+  // The same for a block of which the alignment was asked.
   void deallocate_aligned_sized(void* p, std::size_t alignment, std::size_t n) noexcept {
-    if (core* const c = core_.load(order::acquire)) c->check_aligned_size(p, alignment, n);  // sync: installed
+    const unsigned cls = class_here(p);
+    if (cls == 0 || !classes::keeps(cls, n) || !is_aligned(address(p), alignment)) [[unlikely]]
+      check_aligned_size(p, alignment, n);
     deallocate(p);
+  }
+  POLDER_NOINLINE void check_aligned_size(void* p, std::size_t alignment, std::size_t n) const noexcept {
+    if (core* const c = core_.load(order::acquire)) c->check_aligned_size(p, alignment, n);  // sync: installed
   }
   std::size_t usable_size(const void* p) const noexcept {
     if (const unsigned c = class_here(p)) [[likely]]

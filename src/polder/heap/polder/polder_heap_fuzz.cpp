@@ -183,7 +183,7 @@ void world::do_one(std::uint8_t what, std::uint8_t which, std::uint8_t size) {
       break;
     case 10:
       if (!s.p) break;
-      h.heap.deallocate_aligned_sized(s.p, 16, s.n);
+      h.heap.deallocate_aligned_sized(s.p, s.alignment != 0 ? s.alignment : 16, s.n);
       s = {};
       break;
     case 11:

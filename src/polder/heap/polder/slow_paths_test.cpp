@@ -202,6 +202,24 @@ TEST(mistake, a_size_that_was_never_asked_for) {
   }
 }
 
+TEST(mistake, a_size_that_was_never_asked_for_with_its_alignment) {
+  served h;
+  for (std::size_t alignment = 16; alignment <= 4 * MiB; alignment *= 4) {
+    for (const std::size_t asked :
+         {std::size_t{0}, std::size_t{1}, std::size_t{640}, 20 * KiB, 200 * KiB, 40 * MiB}) {
+      SCOPED_TRACE(std::to_string(asked) + " bytes at " + std::to_string(alignment));
+      void* const p = h.heap.allocate_aligned(alignment, asked);
+      EXPECT_EQ(os::fine, mistaken([&] { h.heap.deallocate_aligned_sized(p, alignment, asked); }));
+      EXPECT_EQ(aborted,
+                mistaken([&] { h.heap.deallocate_aligned_sized(p, alignment, 4 * asked + 4 * alignment); }));
+      if (asked / 4 >= alignment) {
+        EXPECT_EQ(aborted, mistaken([&] { h.heap.deallocate_aligned_sized(p, alignment, asked / 4); }));
+      }
+      h.heap.deallocate_aligned_sized(p, alignment, asked);
+    }
+  }
+}
+
 TEST(mistake, a_free_block_that_was_written_to) {
   served h;
   h.allocate(20 * KiB);  // of a class that the fast path does not serve
