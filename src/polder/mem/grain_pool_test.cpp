@@ -631,42 +631,46 @@ TEST(grain_pool, a_purge_of_a_run_in_a_huge_page_drops_all_of_the_page_that_is_f
   EXPECT_TRUE(p.counts_right());
 }
 
+// A chunk of huge pages: `given` and `kept` in its upper half, `other` in the lower one, where `beside` was never taken.
+struct with_both_halves_in_use : with_huge_pages {
+  with_both_halves_in_use() : with_huge_pages(64), given(first_run_in_huge_pages(16)) {
+    if (given == 0) return;
+    kept = take(16).first;
+    other = take(16).first;
+    beside = other - 16;
+    EXPECT_EQ(given, other + grains_per_chunk / 2);
+    EXPECT_TRUE(free(beside));
+    for (const grain t : {kept, other}) *it.address_of(t) = std::byte{1};
+  }
+  const char* why_not() {
+    if (given == 0) return "no huge pages here";
+    return resident_pages(*this, beside) == 0 ? "the kernel had no huge page to give" : nullptr;
+  }
+  const grain given;
+  grain kept = 0, other = 0, beside = 0;
+};
+
 TEST(grain_pool, a_purge_drops_what_a_huge_page_brought_in_when_the_chunk_was_split_before) {
-  with_huge_pages p(64);
-  const grain g = p.first_run_in_huge_pages(16);
-  if (g == 0) GTEST_SKIP() << "no huge pages here";
-  const grain kept = p.take(16).first, other = p.take(16).first;
-  ASSERT_EQ(g, other + grains_per_chunk / 2);
-  for (const grain t : {kept, other}) *p.it.address_of(t) = std::byte{1};
-  const grain beside = other - 16;
-  ASSERT_TRUE(p.free(beside));
-  if (resident_pages(p, beside) == 0) GTEST_SKIP() << "the kernel had no huge page to give";
+  with_both_halves_in_use p;
+  if (const char* why = p.why_not()) GTEST_SKIP() << why;
   const auto purge_aged = [&] { return p.purge({.what = which::aged}) + p.purge({.what = which::aged}); };
-  ASSERT_TRUE(p.pool.give(g, 16));
+  ASSERT_TRUE(p.pool.give(p.given, 16));
   EXPECT_EQ(16 * grain_size, purge_aged());
-  EXPECT_EQ(page_kind::small_again, p.kind(g));
-  EXPECT_NE(0, resident_pages(p, beside));
-  ASSERT_TRUE(p.pool.give(other, 16));
+  EXPECT_EQ(page_kind::small_again, p.kind(p.given));
+  EXPECT_NE(0, resident_pages(p, p.beside));
+  ASSERT_TRUE(p.pool.give(p.other, 16));
   EXPECT_EQ(16 * grain_size, purge_aged());
-  EXPECT_EQ(0, resident_pages(p, beside));
+  EXPECT_EQ(0, resident_pages(p, p.beside));
   EXPECT_TRUE(p.counts_right());
 }
 
-// The kernel puts small pages together again where huge ones are asked for, and what was given back would be there again.
 TEST(grain_pool, where_all_is_to_go_what_a_huge_page_brought_in_goes_beside_what_is_in_use_too) {
-  with_huge_pages p(64);
-  const grain g = p.first_run_in_huge_pages(16);
-  if (g == 0) GTEST_SKIP() << "no huge pages here";
-  const grain kept = p.take(16).first, other = p.take(16).first;
-  ASSERT_EQ(g, other + grains_per_chunk / 2);
-  for (const grain t : {kept, other}) *p.it.address_of(t) = std::byte{1};
-  const grain beside = other - 16;
-  ASSERT_TRUE(p.free(beside));
-  if (resident_pages(p, beside) == 0) GTEST_SKIP() << "the kernel had no huge page to give";
-  ASSERT_TRUE(p.pool.give(g, 16));
+  with_both_halves_in_use p;
+  if (const char* why = p.why_not()) GTEST_SKIP() << why;
+  ASSERT_TRUE(p.pool.give(p.given, 16));
   EXPECT_EQ(16 * grain_size, p.purge({.what = which::all}));
-  EXPECT_EQ(0, resident_pages(p, beside));
-  for (const grain t : {kept, other}) EXPECT_EQ(std::byte{1}, *p.it.address_of(t));
+  EXPECT_EQ(0, resident_pages(p, p.beside));
+  for (const grain t : {p.kept, p.other}) EXPECT_EQ(std::byte{1}, *p.it.address_of(t));
   EXPECT_TRUE(p.counts_right());
 }
 

@@ -251,11 +251,11 @@ class core {
   bool waits_for_a_processor(const lab& o) noexcept;
   void service(lab& l) noexcept;
   void note_step(lab& l) noexcept;
-  // Of others' blocks, or in quarantine: whoever takes that out sweeps, and nobody may come by here for long.
   // What the fast path does not serve comes by every time: now and then it keeps the clock of decay going.
   void look_at_the_clock(lab& l) noexcept {
     if ((++l.beyond & 7) == 0) decay();
   }
+  // Of others' blocks, in quarantine, or a run: whoever takes that out sweeps, and nobody may come by here for long.
   void note_kept(lab& l) noexcept {
     if (l.swept.load(order::relaxed) == 0) [[likely]]
       return;
