@@ -20,7 +20,8 @@ int main(int count, char** arguments) {
   for (std::size_t turn = 0; turn != turns; ++turn) {
     auto* const buffer = static_cast<volatile char*>(std::malloc(bytes));
     probe::expect(buffer != nullptr, "no memory");
-    for (const std::size_t at : {0, 5000}) buffer[at] = 1;
+    buffer[0] = 1;
+    buffer[5000] = 1;
     std::free(const_cast<char*>(buffer));
     for (std::size_t had = 0; had < kept; had += block) *static_cast<volatile char*>(std::malloc(block)) = 1;
   }
