@@ -1,9 +1,12 @@
 // Requirements 3 and 17: calls refused from the heap's first breath, before main. It starts another way, or, where it
 // cannot start at all, malloc is NULL with ENOMEM; when the refusals end it works.
+#include <linux/membarrier.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "../probe/again.hpp"
 #include "plan.hpp"
+#include "refuse.hpp"
 #include "scenario.hpp"
 
 using namespace polder;
@@ -57,9 +60,9 @@ int main(int argc, char** argv) {
 
   const char* live[] = {"live", nullptr};
   int failures = 0, cases = 0;
-  auto attempt = [&](const char* faults) {
+  auto attempt_after = [&](auto prepare, const char* faults) {
     const char* settings[] = {faults, nullptr};
-    auto result = probe::run_again(live, settings, 20);
+    auto result = probe::run_again(live, settings, 20, prepare);
     cases++;
     if (result.passed()) return;
     char how[128];
@@ -67,9 +70,11 @@ int main(int argc, char** argv) {
     probe::say("req 3, 7, 17: %s: %s: %s", faults, how, result.err);
     failures++;
   };
+  auto attempt = [&](const char* faults) { attempt_after([] {}, faults); };
   char text[128];
   const int errors[] = {ENOMEM, EINVAL, EPERM, ENOSYS};
   for (int c = 0; c < calls; c++) {
+    if (call(c) == call::barrier) continue;  // it goes past libc: below
     for (int error : errors) {
       for (long n = 1; n <= before_main[c] && n <= 8; n++) {
         std::snprintf(text, sizeof text, "POLDER_FAULTS=%d:%ld:%ld:%d", c, n, n, error);
@@ -81,6 +86,16 @@ int main(int argc, char** argv) {
     // The first ones only: it comes up later than it wanted to.
     std::snprintf(text, sizeof text, "POLDER_FAULTS=%d:1:3:%d", c, ENOMEM);
     attempt(text);
+  }
+  // By the kernel, from the exec on: all of it, or that the process registers for it, which is the first.
+  const bool filters = ::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0;
+  if (!filters) probe::say("no seccomp here: membarrier is not refused");
+  for (int error : errors) {
+    if (!filters) break;
+    std::snprintf(text, sizeof text, "POLDER_REFUSED=membarrier, errno %d", error);
+    attempt_after([error] { refuse(SYS_membarrier, error); }, text);
+    std::snprintf(text, sizeof text, "POLDER_REFUSED=membarrier's registration, errno %d", error);
+    attempt_after([error] { refuse(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, error); }, text);
   }
   std::snprintf(text, sizeof text, "POLDER_FAULTS=0:1:1000000000000:%d,2:1:1000000:%d", ENOMEM, ENOMEM);
   attempt(text);

@@ -1,20 +1,22 @@
-// interposer — mmap, munmap, mprotect, madvise, mremap, getrandom and syscall(membarrier) as the program defines them:
-// the dynamic linker finds these before libc's, so a preloaded heap calls them from its first breath.
+// interposer — mmap, munmap, mprotect, madvise, mremap and getrandom as the program defines them: the dynamic linker finds
+// these before libc's, so a preloaded heap calls them from its first breath. membarrier, which it asks of the kernel itself,
+// is not met here.
 //
 // The environment arms it before main: POLDER_FAULTS="CALL:FIRST:LAST:ERRNO,…" with a call's number in plan.hpp's list,
 // ERRNO -1 for "say yes and do nothing", and POLDER_NARROW=BITS for a machine of that many address bits.
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <cstdarg>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
 
-#include "kernel_call.hpp"
+#include <polder/os/system_call.hpp>
+
 #include "plan.hpp"
 
 using namespace polder::faults;
+using polder::os::system_call;
 
 extern "C" char** environ;
 
@@ -73,7 +75,7 @@ long map_narrowly(unsigned long length, int protection, int flags, int fd, long 
   do {
     if (whole > narrow_end.load() || at > narrow_end.load() - whole) return -ENOMEM;
   } while (!narrow_next.compare_exchange_weak(at, at + whole));
-  return kernel_call(SYS_mmap, long(at), long(length), protection, flags | MAP_FIXED_NOREPLACE, fd, offset);
+  return system_call(SYS_mmap, at, length, protection, flags | MAP_FIXED_NOREPLACE, fd, offset);
 }
 
 long map(void* hint, std::size_t length, int protection, int flags, int fd, long offset) {
@@ -82,7 +84,7 @@ long map(void* hint, std::size_t length, int protection, int flags, int fd, long
   if (narrow_end.load() && placed && reinterpret_cast<unsigned long>(hint) + length > narrow_end.load())
     return -ENOMEM;
   if (narrow_end.load() && !placed) return map_narrowly(length, protection, flags, fd, offset);
-  return kernel_call(SYS_mmap, reinterpret_cast<long>(hint), long(length), protection, flags, fd, offset);
+  return system_call(SYS_mmap, hint, length, protection, flags, fd, offset);
 }
 
 }  // namespace
@@ -99,19 +101,19 @@ void* mmap64(void* hint, std::size_t length, int protection, int flags, int fd, 
 
 int munmap(void* p, std::size_t length) noexcept {
   if (int error = ask(call::unmap); error > 0) return int(answer(-error));
-  return int(answer(kernel_call(SYS_munmap, reinterpret_cast<long>(p), long(length))));
+  return int(answer(system_call(SYS_munmap, p, length)));
 }
 
 int mprotect(void* p, std::size_t length, int protection) noexcept {
   if (int error = ask(call::protect); error > 0) return int(answer(-error));
-  return int(answer(kernel_call(SYS_mprotect, reinterpret_cast<long>(p), long(length), protection)));
+  return int(answer(system_call(SYS_mprotect, p, length, protection)));
 }
 
 int madvise(void* p, std::size_t length, int advice) noexcept {
   int error = ask(call::advise);
   if (error > 0) return int(answer(-error));
   if (error == without_effect) return 0;
-  return int(answer(kernel_call(SYS_madvise, reinterpret_cast<long>(p), long(length), advice)));
+  return int(answer(system_call(SYS_madvise, p, length, advice)));
 }
 
 void* mremap(void* p, std::size_t old_length, std::size_t length, int flags, ...) noexcept {
@@ -123,34 +125,13 @@ void* mremap(void* p, std::size_t old_length, std::size_t length, int flags, ...
   if (error == go_on && narrow_end.load() && (flags & MREMAP_MAYMOVE) && !(flags & MREMAP_FIXED)) {
     flags &= ~MREMAP_MAYMOVE;  // the kernel would move it out of the narrow range
   }
-  long result = error > 0 ? -error
-                          : kernel_call(SYS_mremap, reinterpret_cast<long>(p), long(old_length), long(length),
-                                        flags, reinterpret_cast<long>(target));
+  long result = error > 0 ? -error : system_call(SYS_mremap, p, old_length, length, flags, target);
   return reinterpret_cast<void*>(answer(result));
 }
 
 ssize_t getrandom(void* buffer, std::size_t length, unsigned flags) {
   if (int error = ask(call::random); error > 0) return answer(-error);
-  return answer(kernel_call(SYS_getrandom, reinterpret_cast<long>(buffer), long(length), long(flags)));
-}
-
-long syscall(long number, ...) noexcept {
-  va_list list;
-  va_start(list, number);
-  long argument[6];
-  for (long& a : argument) a = va_arg(list, long);
-  va_end(list);
-  int error = go_on;
-  if (number == SYS_membarrier) error = ask(call::barrier);
-  if (number == SYS_mmap) error = ask(call::map);
-  if (number == SYS_munmap) error = ask(call::unmap);
-  if (number == SYS_mprotect) error = ask(call::protect);
-  if (number == SYS_madvise) error = ask(call::advise);
-  if (number == SYS_mremap) error = ask(call::remap);
-  if (number == SYS_getrandom) error = ask(call::random);
-  if (error > 0) return answer(-error);
-  if (error == without_effect) return 0;
-  return answer(kernel_call(number, argument[0], argument[1], argument[2], argument[3], argument[4], argument[5]));
+  return answer(system_call(SYS_getrandom, buffer, length, flags));
 }
 
 }  // extern "C"

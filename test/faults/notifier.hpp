@@ -6,10 +6,10 @@
 #include <pthread.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <cstddef>
 
-#include "kernel_call.hpp"
+#include <polder/os/system_call.hpp>
+
 #include "plan.hpp"
 
 namespace polder::faults {
@@ -33,8 +33,7 @@ class notifier {
     program[n++] = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF);
     sock_fprog filter{n, program};
     ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    long fd = kernel_call(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
-                          reinterpret_cast<long>(&filter));
+    long fd = os::system_call(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &filter);
     one.listener_.store(fd >= 0 ? int(fd) : -1, std::memory_order_release);
     return fd >= 0;
   }
@@ -47,10 +46,10 @@ class notifier {
   static void* serve(void* self) {
     auto& me = *static_cast<notifier*>(self);
     int fd;
-    while ((fd = me.listener_.load(std::memory_order_acquire)) == 0) kernel_call(SYS_sched_yield);
+    while ((fd = me.listener_.load(std::memory_order_acquire)) == 0) os::system_call(SYS_sched_yield);
     while (fd > 0) {
       seccomp_notif ask{};
-      if (kernel_call(SYS_ioctl, fd, long(SECCOMP_IOCTL_NOTIF_RECV), reinterpret_cast<long>(&ask)) < 0) continue;
+      if (os::system_call(SYS_ioctl, fd, SECCOMP_IOCTL_NOTIF_RECV, &ask) < 0) continue;
       int error = go_on;
       for (int i = 0; i < calls; i++) {
         if (ask.data.nr == numbers[i]) error = decide(call(i));
@@ -59,7 +58,7 @@ class notifier {
       reply.id = ask.id;
       if (error == go_on) reply.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
       if (error > 0) reply.error = -error;
-      kernel_call(SYS_ioctl, fd, long(SECCOMP_IOCTL_NOTIF_SEND), reinterpret_cast<long>(&reply));
+      os::system_call(SYS_ioctl, fd, SECCOMP_IOCTL_NOTIF_SEND, &reply);
     }
     return nullptr;
   }

@@ -62,7 +62,7 @@ int main(int argc, char** argv) {
     // Refused here and not before the exec.
     if (std::strncmp(argv[1], "late:", 5) == 0) {
       long number = std::atol(argv[1] + 5);
-      refuse(&number, 1, std::atoi(std::strchr(argv[1] + 5, ':') + 1));
+      refuse(number, std::atoi(std::strchr(argv[1] + 5, ':') + 1));
     }
     for (std::uint32_t seed = 1; seed <= 3; seed++) {
       probe::expect(polder::faults::scenario::run(seed) == 0, "req 17: a request failed");
@@ -89,11 +89,11 @@ int main(int argc, char** argv) {
       if (only_after_start(it.number)) {
         count(name, probe::passes(name, after_start, plain, 20));
       } else {
-        count(name, probe::passes(name, work, plain, 20, [&] { refuse(&it.number, 1, error); }));
+        count(name, probe::passes(name, work, plain, 20, [&] { refuse(it.number, error); }));
       }
       if (it.number == SYS_mbind && is_flagship()) {
         std::strcat(name, ", asked for");
-        count(name, probe::passes(name, work, two_nodes, 20, [&] { refuse(&it.number, 1, error); }));
+        count(name, probe::passes(name, work, two_nodes, 20, [&] { refuse(it.number, error); }));
       }
     }
   }

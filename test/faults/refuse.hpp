@@ -11,6 +11,12 @@
 
 namespace polder::faults {
 
+inline void install(sock_filter* program, unsigned short length) {
+  sock_fprog filter{length, program};
+  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) probe::fail("no seccomp filter");
+}
+
 inline void refuse(const long* numbers, int count, int error) {
   sock_filter program[40];
   unsigned short n = 0;
@@ -21,9 +27,22 @@ inline void refuse(const long* numbers, int count, int error) {
   }
   program[n++] = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
   program[n++] = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | unsigned(error));
-  sock_fprog filter{n, program};
-  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) probe::fail("no seccomp filter");
+  install(program, n);
+}
+
+inline void refuse(long number, int error) { refuse(&number, 1, error); }
+
+// Where its first argument is this one.
+inline void refuse(long number, unsigned argument, int error) {
+  sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, unsigned(number), 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[0])),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, argument, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | unsigned(error)),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  install(program, sizeof program / sizeof *program);
 }
 
 }  // namespace polder::faults

@@ -1,11 +1,12 @@
 #pragma once
-// kernel — what os/pages.hpp and os/numa.hpp ask of the system, in a model: addresses that nothing lies at, a granule after
+// kernel — what os/pages.hpp, os/numa.hpp and os/clock.hpp ask of the system, in a model: addresses that nothing lies at, a granule after
 // the other and used again as soon as they are given back. The kernel's own lock orders its calls.
 #include <cstddef>
 #include <cstdint>
 
 #include <polder/base/align.hpp>
 #include <polder/mem/geometry.hpp>
+#include <polder/os/clock.hpp>
 #include <polder/os/numa.hpp>
 #include <polder/os/pages.hpp>
 #include <polder/sync/atomic.hpp>
@@ -101,5 +102,6 @@ bool advise_huge_pages(void*, std::size_t, bool) noexcept { return called(), tru
 bool keep_in_core_dumps(void*, std::size_t, bool) noexcept { return true; }
 bool name(void*, std::size_t, const char*) noexcept { return true; }
 bool bind(void*, std::size_t, unsigned) noexcept { return called(), true; }
+void read_clock(clockid_t, timespec& into) noexcept { into = {}; }  // it stands still
 
 }  // namespace polder::os

@@ -14,6 +14,7 @@
 #include <polder/os/errno_keeper.hpp>
 #include <polder/os/linux/file_letters.hpp>
 #include <polder/os/print.hpp>
+#include <polder/os/system_call.hpp>
 
 namespace polder::face {
 
@@ -74,12 +75,12 @@ int write(Heap& heap, int fd, int what) {
 void write_file(std::string_view ending, int what) {
   const std::string_view file = instance.effective_options().profile.data();
   const bool whole = file.starts_with('/') || folder[0] == '\0';
-  const os::file_path path(whole ? "" : folder, whole ? "" : "/", file, '.', std::uint32_t(::syscall(SYS_getpid)),
-                           ending);
+  const os::file_path path(whole ? "" : folder, whole ? "" : "/", file, '.',
+                           std::uint32_t(os::system_call(SYS_getpid)), ending);
   const long fd =
-      ::syscall(SYS_openat, AT_FDCWD, path.text().data(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  const int error = fd < 0 ? errno : write(instance, int(fd), what);
-  if (fd >= 0) ::syscall(SYS_close, fd);
+      os::system_call(SYS_openat, AT_FDCWD, path.text().data(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  const int error = fd < 0 ? int(-fd) : write(instance, int(fd), what);
+  if (fd >= 0) os::system_call(SYS_close, fd);
   if (error != 0) os::line() << "polder: " << path.text() << ": cannot be written, errno " << error;
 }
 
@@ -121,7 +122,7 @@ bool wait_for_signal(int number) {
 void begin_profile() noexcept {
   if (!names_a_file()) return;
   const os::errno_keeper keep;
-  if (::syscall(SYS_getcwd, folder, sizeof folder) < 0) folder[0] = '\0';
+  if (os::system_call(SYS_getcwd, folder, sizeof folder) < 0) folder[0] = '\0';
   os::prepare_backtraces();  // here, not in a handler
   const int number = int(instance.effective_options().profile_signal);
   if (number != 0) {

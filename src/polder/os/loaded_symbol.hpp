@@ -11,4 +11,7 @@ void* loaded_symbol(const char* name) noexcept;
 // The same, among objects that also define `beside`: tells one definition of a name from another.
 void* loaded_symbol_beside(const char* name, const char* beside) noexcept;
 
+// Of the vDSO, which the kernel brings along; null, too, where it brings none. Waits for nobody, keeps errno, and may run anywhere.
+void* vdso_symbol(const char* name) noexcept;
+
 }  // namespace polder::os

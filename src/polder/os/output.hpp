@@ -9,9 +9,6 @@
 //
 // A piece ends with a line where it can, so that lines stay whole among those of other writers. After the first write that fails
 // nothing more is written.
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <concepts>
@@ -19,6 +16,7 @@
 #include <string_view>
 
 #include <polder/os/print.hpp>
+#include <polder/os/system_call.hpp>
 
 namespace polder::os {
 
@@ -69,14 +67,12 @@ class output {
   }
 
   void send(std::size_t n) noexcept {
-    const int kept = errno;
     for (std::size_t sent = 0; sent != n && error_ == 0;) {
-      const long now = ::syscall(SYS_write, fd_, text_ + sent, n - sent);
+      const long now = system_call(SYS_write, fd_, text_ + sent, n - sent);
       if (now > 0) sent += std::size_t(now);
       else if (now == 0) error_ = EIO;  // nothing is taken, and nothing is said of why
-      else if (errno != EINTR) error_ = errno;
+      else if (now != -EINTR) error_ = int(-now);
     }
-    errno = kept;
     std::memmove(text_, text_ + n, size_ - n);
     size_ -= n;
   }

@@ -7,7 +7,6 @@
 //   in signal  yes
 //
 // A line that is longer than the buffer loses its end, never its newline.
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,6 +14,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+
+#include <polder/os/system_call.hpp>
 
 namespace polder::os {
 
@@ -75,18 +76,16 @@ class text_buffer {
   char text_[capacity + 1];  // one more for the newline
 };
 
-// Writes `text` to `fd` as far as it is taken at once; errno is kept. The raw call, because write(3) is a cancellation point.
+// Writes `text` to `fd` as far as it is taken at once.
 inline void write_all(int fd, std::string_view text) noexcept {
-  const int kept = errno;
   while (!text.empty()) {
-    const long n = ::syscall(SYS_write, fd, text.data(), text.size());
+    const long n = system_call(SYS_write, fd, text.data(), text.size());
     if (n > 0) {
       text.remove_prefix(std::size_t(n));
-    } else if (n == 0 || errno != EINTR) {
+    } else if (n != -EINTR) {
       break;  // nobody listens, or would only after a wait
     }
   }
-  errno = kept;
 }
 
 using line_text = text_buffer<640>;

@@ -5,9 +5,9 @@
 //
 // Its unit is the machine's; a pair of readings beside a clock tells how long a tick is. rdtsc is not ordered with the
 // instructions around it: some tens of them may lie on the other side, which is less than the reading itself takes.
-#include <time.h>
-
 #include <cstdint>
+
+#include <polder/os/clock.hpp>
 
 namespace polder::os {
 
@@ -19,9 +19,7 @@ namespace polder::os {
   asm volatile("mrs %0, cntvct_el0" : "=r"(n));
   return n;
 #else
-  timespec now;
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::uint64_t(now.tv_sec) * 1'000'000'000 + std::uint64_t(now.tv_nsec);
+  return nanoseconds(CLOCK_MONOTONIC);
 #endif
 }
 

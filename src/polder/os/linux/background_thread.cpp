@@ -3,8 +3,6 @@
 #include <signal.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <string_view>
@@ -14,6 +12,7 @@
 #include <polder/os/background_thread.hpp>
 #include <polder/os/errno_keeper.hpp>
 #include <polder/os/pages.hpp>
+#include <polder/os/system_call.hpp>
 #include <polder/os/timeline.hpp>
 
 namespace polder::os {
@@ -27,9 +26,9 @@ constexpr std::size_t thread_bytes = 16 * KiB;
 class without_signals {
  public:
   without_signals() noexcept
-      : refused_(::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all_, &before_, sizeof all_) == 0 ? 0 : errno) {}
+      : refused_(int(-system_call(SYS_rt_sigprocmask, SIG_SETMASK, &all_, &before_, sizeof all_))) {}
   ~without_signals() {
-    if (refused_ == 0) ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof before_);
+    if (refused_ == 0) system_call(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof before_);
   }
   without_signals(const without_signals&) = delete;
   without_signals& operator=(const without_signals&) = delete;
@@ -126,7 +125,7 @@ bool background_thread::start(void (*body)(void*), void* argument) noexcept {
 
 int background_thread::run(void* self) noexcept {
   auto& me = *static_cast<background_thread*>(self);
-  ::syscall(SYS_prctl, PR_SET_NAME, "polder");
+  system_call(SYS_prctl, PR_SET_NAME, "polder");
   me.body_(me.argument_);
   return 0;
 }
@@ -139,12 +138,12 @@ struct rights {
   std::string_view told;
 
   explicit rights(const char* file) noexcept {
-    const long fd = ::syscall(SYS_openat, AT_FDCWD, file, O_RDONLY | O_CLOEXEC);
+    const long fd = system_call(SYS_openat, AT_FDCWD, file, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return;
     std::size_t n = 0;
-    for (long got; n != sizeof text && (got = ::syscall(SYS_read, fd, text + n, sizeof text - n)) > 0;)
+    for (long got; n != sizeof text && (got = system_call(SYS_read, fd, text + n, sizeof text - n)) > 0;)
       n += std::size_t(got);
-    ::syscall(SYS_close, fd);
+    system_call(SYS_close, fd);
     const std::string_view all{text, n};
     const std::size_t users = all.find("\nUid:"), users_end = all.find("\nNStgid:");
     const std::size_t capabilities = all.find("\nCapInh:"), end = all.find("\nNoNewPrivs:");

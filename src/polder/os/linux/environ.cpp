@@ -1,10 +1,9 @@
 #include <fcntl.h>
 #include <sys/auxv.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <polder/os/environ.hpp>
-#include <polder/os/errno_keeper.hpp>
+#include <polder/os/system_call.hpp>
 
 namespace polder::os {
 namespace {
@@ -18,14 +17,13 @@ char* value_in(char* entry, std::string_view name) {
 
 // /proc/self/environ is a run of zero-terminated entries, of any length: read in pieces, matched letter by letter.
 std::string_view from_kernel(std::string_view name, std::span<char> spare) {
-  const errno_keeper keeper;
-  const long fd = ::syscall(SYS_openat, AT_FDCWD, "/proc/self/environ", O_RDONLY | O_CLOEXEC);
+  const long fd = system_call(SYS_openat, AT_FDCWD, "/proc/self/environ", O_RDONLY | O_CLOEXEC);
   if (fd < 0) return {};
   enum { matching, skipping, copying, done } state = matching;
   std::size_t matched = 0;
   std::size_t copied = 0;
   char piece[512];
-  for (long n; state != done && (n = ::syscall(SYS_read, fd, piece, sizeof piece)) > 0;) {
+  for (long n; state != done && (n = system_call(SYS_read, fd, piece, sizeof piece)) > 0;) {
     for (long i = 0; i < n && state != done; ++i) {
       const char c = piece[i];
       if (state == copying) {
@@ -48,7 +46,7 @@ std::string_view from_kernel(std::string_view name, std::span<char> spare) {
       }
     }
   }
-  ::syscall(SYS_close, fd);
+  system_call(SYS_close, fd);
   if (state != copying && state != done) return {};
   return {spare.data(), copied};
 }

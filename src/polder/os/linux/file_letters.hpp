@@ -3,11 +3,9 @@
 //
 //   in malloc  yes: raw calls, nothing is allocated, no call is a cancellation point
 #include <fcntl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include <polder/os/errno_keeper.hpp>
 #include <polder/os/print.hpp>
+#include <polder/os/system_call.hpp>
 
 namespace polder::os {
 
@@ -28,9 +26,9 @@ class file_letters {
   static constexpr int end = -1;
 
   explicit file_letters(const file_path& name) noexcept
-      : fd_(::syscall(SYS_openat, AT_FDCWD, name.text().data(), O_RDONLY | O_CLOEXEC)) {}
+      : fd_(system_call(SYS_openat, AT_FDCWD, name.text().data(), O_RDONLY | O_CLOEXEC)) {}
   ~file_letters() {
-    if (there()) ::syscall(SYS_close, fd_);
+    if (there()) system_call(SYS_close, fd_);
   }
   file_letters(const file_letters&) = delete;
   file_letters& operator=(const file_letters&) = delete;
@@ -39,7 +37,7 @@ class file_letters {
 
   int next() {
     if (at_ == size_) {
-      size_ = there() ? ::syscall(SYS_read, fd_, piece_, sizeof piece_) : 0;
+      size_ = there() ? system_call(SYS_read, fd_, piece_, sizeof piece_) : 0;
       at_ = 0;
       if (size_ <= 0) return size_ = 0, end;
     }
@@ -47,7 +45,6 @@ class file_letters {
   }
 
  private:
-  const errno_keeper keep_;
   const long fd_;
   long at_ = 0;
   long size_ = 0;

@@ -1,5 +1,6 @@
 #include <polder/os/errno_keeper.hpp>
 #include <polder/os/pages.hpp>
+#include <polder/os/system_call.hpp>
 #include <polder/os/timeline.hpp>
 #include <polder/sync/atomic.hpp>
 
@@ -8,9 +9,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/sysinfo.h>
-#include <unistd.h>
 
 #include <array>
 #include <bit>
@@ -30,6 +29,9 @@
 #define MADV_GUARD_REMOVE 103
 #endif
 
+// Memory comes and goes by the C library's calls, where others look on: who registers memory with a device has to hear what is
+// unmapped or dropped, sanitizers have a shadow of what is mapped, tests make calls fail. Who replaces these knows that a heap calls
+// them. Whatever else the heap asks of the kernel it asks itself.
 namespace polder::os {
 namespace {
 
@@ -83,10 +85,7 @@ bool deny(void* p, std::size_t bytes) noexcept {
 }
 
 // To block the signals of an empty set changes nothing.
-bool can_be_read(const void* p) noexcept {
-  const errno_keeper keep;
-  return ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, p, nullptr, 8) == 0;
-}
+bool can_be_read(const void* p) noexcept { return system_call(SYS_rt_sigprocmask, SIG_BLOCK, p, nullptr, 8) == 0; }
 
 bool install_guard(void* p, std::size_t bytes) noexcept { return advise(p, bytes, MADV_GUARD_INSTALL); }
 bool remove_guard(void* p, std::size_t bytes) noexcept { return advise(p, bytes, MADV_GUARD_REMOVE); }
@@ -107,7 +106,7 @@ namespace {
 
 // Whether the word at p is this one: the kernel looks, and does not fault. It would move no sleeper from there to there.
 bool reads_as(const std::uint32_t* p, std::uint32_t word) {
-  return ::syscall(SYS_futex, p, FUTEX_CMP_REQUEUE_PRIVATE, 0, nullptr, p, word) == 0;
+  return system_call(SYS_futex, p, FUTEX_CMP_REQUEUE_PRIVATE, 0, nullptr, p, word) == 0;
 }
 
 }  // namespace
@@ -156,26 +155,23 @@ bool keep_in_core_dumps(void* p, std::size_t bytes, bool wanted) noexcept {
 }
 
 bool name(void* p, std::size_t bytes, const char* what) noexcept {
-  const errno_keeper keep;
-  return ::syscall(SYS_prctl, PR_SET_VMA, PR_SET_VMA_ANON_NAME, p, bytes, what) == 0;
+  return system_call(SYS_prctl, PR_SET_VMA, PR_SET_VMA_ANON_NAME, p, bytes, what) == 0;
 }
 
 namespace {
 
-template <class Resource>
-std::size_t limit_of(Resource which) {
-  const errno_keeper keep;
+std::size_t limit_of(int which) {
   rlimit limit;
-  if (::getrlimit(which, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
+  if (system_call(SYS_prlimit64, 0, which, nullptr, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return SIZE_MAX;
   return limit.rlim_cur;
 }
 
 }  // namespace
 
 std::size_t physical_memory() noexcept {
-  const errno_keeper keep;
   struct sysinfo s;
-  return ::syscall(SYS_sysinfo, &s) == 0 ? std::size_t{s.totalram} * s.mem_unit : 0;
+  return system_call(SYS_sysinfo, &s) == 0 ? std::size_t{s.totalram} * s.mem_unit : 0;
 }
 
 std::size_t address_space_limit() noexcept { return limit_of(RLIMIT_AS); }

@@ -1,17 +1,12 @@
-#include <polder/os/errno_keeper.hpp>
 #include <polder/os/processors.hpp>
-
-#include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <polder/os/system_call.hpp>
 
 namespace polder::os {
 
 unsigned processors() noexcept {
-  const errno_keeper keep;
   constexpr unsigned most = 8192;  // the kernel refuses where it has more, and is built for so many at most
   unsigned long mask[most / (8 * sizeof(unsigned long))] = {};
-  const long bytes = ::syscall(SYS_sched_getaffinity, 0, sizeof mask, mask);
+  const long bytes = system_call(SYS_sched_getaffinity, 0, sizeof mask, mask);
   unsigned count = 0;
   for (long i = 0; i < bytes / long(sizeof mask[0]); ++i) count += unsigned(__builtin_popcountl(mask[i]));
   return count != 0 ? count : 1;

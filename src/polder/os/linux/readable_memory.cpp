@@ -1,10 +1,9 @@
 #include <polder/base/align.hpp>
-#include <polder/os/errno_keeper.hpp>
 #include <polder/os/pages.hpp>
 #include <polder/os/readable_memory.hpp>
+#include <polder/os/system_call.hpp>
 
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <cerrno>
 
 namespace polder::os {
 namespace {
@@ -13,8 +12,7 @@ namespace {
 // it says EINVAL where it could read, EFAULT where not. At page 0 there would be no set, and it says yes. Every program's
 // filter allows the call.
 bool can_be_read_whatever_it_holds(std::uintptr_t page) noexcept {
-  const errno_keeper keep;
-  return ::syscall(SYS_rt_sigprocmask, -1, page, nullptr, 8) == -1 && errno == EINVAL;
+  return system_call(SYS_rt_sigprocmask, -1, page, nullptr, 8) == -EINVAL;
 }
 
 // Between a frame's variables lie the red zones of AddressSanitizer, and what a callee wrote there ThreadSanitizer may not

@@ -1,11 +1,9 @@
 #include <polder/base/align.hpp>
-#include <polder/os/errno_keeper.hpp>
 #include <polder/os/pages.hpp>
 #include <polder/os/resident_pages.hpp>
+#include <polder/os/system_call.hpp>
 
 #include <fcntl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -19,24 +17,21 @@ constexpr std::uint64_t holds_memory = std::uint64_t{3} << 62;
 }  // namespace
 
 resident_pages::resident_pages() noexcept {
-  const errno_keeper keep;
-  file_ = ::syscall(SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  file_ = system_call(SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 }
 
 resident_pages::~resident_pages() {
-  const errno_keeper keep;
-  if (file_ >= 0) ::syscall(SYS_close, file_);
+  if (file_ >= 0) system_call(SYS_close, file_);
 }
 
 std::size_t resident_pages::count(const void* p, std::size_t bytes) const noexcept {
-  const errno_keeper keep;
   const std::size_t page = page_size(), end = (address(p) + bytes) / page;
   std::size_t resident = 0;
   constexpr std::size_t most = 64;
   std::uint64_t told[most];
   for (std::size_t at = address(p) / page; at != end;) {
     const std::size_t wanted = std::min(most, end - at) * sizeof told[0];
-    if (file_ < 0 || ::syscall(SYS_pread64, file_, told, wanted, at * sizeof told[0]) != long(wanted))
+    if (file_ < 0 || system_call(SYS_pread64, file_, told, wanted, at * sizeof told[0]) != long(wanted))
       return unknown;
     const std::size_t n = wanted / sizeof told[0];
     for (std::size_t i = 0; i != n; ++i) resident += (told[i] & holds_memory) != 0;

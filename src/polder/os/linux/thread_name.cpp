@@ -1,22 +1,18 @@
-#include <polder/os/errno_keeper.hpp>
+#include <polder/os/system_call.hpp>
 #include <polder/os/thread_name.hpp>
 
 #include <fcntl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cstring>
 
 namespace polder::os {
 
 std::uint32_t own_thread_number() noexcept {
-  const errno_keeper keep;
-  const long number = ::syscall(SYS_gettid);
+  const long number = system_call(SYS_gettid);
   return number > 0 ? std::uint32_t(number) : 0;
 }
 
 thread_name name_of_thread(std::uint32_t number) noexcept {
-  const errno_keeper keep;
   thread_name name;
   char digits[10];
   unsigned n = 0;
@@ -25,10 +21,10 @@ thread_name name_of_thread(std::uint32_t number) noexcept {
   char* end = path + std::strlen(path);
   while (n != 0) *end++ = digits[--n];
   std::strcpy(end, "/comm");
-  const long file = ::syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+  const long file = system_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return name;
-  const long got = ::syscall(SYS_read, file, name.text, sizeof name.text);
-  ::syscall(SYS_close, file);
+  const long got = system_call(SYS_read, file, name.text, sizeof name.text);
+  system_call(SYS_close, file);
   // The kernel ends it with a line feed.
   name.text[got > 0 ? got - 1 : 0] = '\0';
   return name;

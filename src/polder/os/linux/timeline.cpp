@@ -2,15 +2,15 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <new>
 
 #include <polder/base/config.hpp>
-#include <polder/os/errno_keeper.hpp>
+#include <polder/os/clock.hpp>
 #include <polder/os/pages.hpp>
+#include <polder/os/system_call.hpp>
 #include <polder/os/timeline_file.hpp>
 #include <polder/os/timeline_sessions.hpp>
 
@@ -46,19 +46,10 @@ struct thread_state {
 // NOLINTNEXTLINE: 16 bytes a thread
 [[gnu::tls_model("initial-exec")]] constinit thread_local thread_state mine;
 
-std::uint32_t own_pid() { return std::uint32_t(::syscall(SYS_getpid)); }
-std::uint32_t own_tid() { return std::uint32_t(::syscall(SYS_gettid)); }
+std::uint32_t own_pid() { return std::uint32_t(system_call(SYS_getpid)); }
+std::uint32_t own_tid() { return std::uint32_t(system_call(SYS_gettid)); }
 
-bool gone(std::uint32_t tid) {
-  const errno_keeper keep;
-  return tid == 0 || (::syscall(SYS_tgkill, own_pid(), tid, 0) != 0 && errno == ESRCH);
-}
-
-std::uint64_t nanoseconds(clockid_t of) {
-  timespec now;
-  ::clock_gettime(of, &now);
-  return std::uint64_t(now.tv_sec) * 1'000'000'000 + std::uint64_t(now.tv_nsec);
-}
+bool gone(std::uint32_t tid) { return tid == 0 || system_call(SYS_tgkill, own_pid(), tid, 0) == -ESRCH; }
 
 // Both clocks at once: of some tries the one that took least.
 moment look() {
@@ -96,7 +87,6 @@ buffer* another(std::uint32_t room, std::uint32_t tid) {
 // The calling thread's buffer, empty but for what a handler has kept since the caller looked; null: there is none to be had.
 // It is the present session's, which may have begun since then, with the handler's events in it.
 POLDER_NOINLINE buffer* prepare() {
-  const errno_keeper keep;
   mine.preparing = true;
   signal_fence();
   const std::uint32_t session = state.sessions.now();
@@ -111,7 +101,7 @@ POLDER_NOINLINE buffer* prepare() {
   if (mine.own == nullptr) {
     mine.refused = session;
   } else {
-    ::syscall(SYS_prctl, PR_GET_NAME, mine.own->name);
+    system_call(SYS_prctl, PR_GET_NAME, mine.own->name);
     mine.own->begin(session, room, state.at_least.load(order::relaxed));
   }
   signal_fence();
@@ -147,11 +137,10 @@ void after_fork_in_child() {
 }
 
 void read_command(char* to, std::size_t bytes) {
-  const errno_keeper keep;
-  const long fd = ::syscall(SYS_openat, AT_FDCWD, "/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  const long fd = system_call(SYS_openat, AT_FDCWD, "/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
   if (fd < 0) return;
-  const long n = ::syscall(SYS_read, fd, to, bytes - 1);
-  ::syscall(SYS_close, fd);
+  const long n = system_call(SYS_read, fd, to, bytes - 1);
+  system_call(SYS_close, fd);
   for (long i = 0; i + 1 < n; ++i)
     if (to[i] == '\0') to[i] = ' ';
 }

@@ -1,13 +1,13 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include <polder/base/check.hpp>
-#include <polder/os/errno_keeper.hpp>
+#include <polder/os/system_call.hpp>
 #include <polder/os/timeline_file.hpp>
 
 namespace polder::os::timeline {
@@ -44,12 +44,12 @@ bool fail(std::string_view file, int error) {
 // A file too large is a signal that kills, unless it is blocked; then it is taken back.
 class without_signal {
  public:
-  without_signal() noexcept { ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &set_, &before_, sizeof set_); }
+  without_signal() noexcept { system_call(SYS_rt_sigprocmask, SIG_BLOCK, &set_, &before_, sizeof set_); }
   ~without_signal() {
     if ((before_ & set_) != 0) return;
     const timespec none{};
-    ::syscall(SYS_rt_sigtimedwait, &set_, nullptr, &none, sizeof set_);
-    ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof set_);
+    system_call(SYS_rt_sigtimedwait, &set_, nullptr, &none, sizeof set_);
+    system_call(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof set_);
   }
   without_signal(const without_signal&) = delete;
   without_signal& operator=(const without_signal&) = delete;
@@ -62,59 +62,58 @@ class without_signal {
 class output {
  public:
   explicit output(file_name& name, int how = 0) noexcept
-      : fd_(::syscall(SYS_openat, AT_FDCWD, name.for_kernel(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | how,
-                      0644)) {
-    if (fd_ < 0) error_ = errno;
-    else if (seek(0, SEEK_END) < 0) error_ = errno;
+      : fd_(system_call(SYS_openat, AT_FDCWD, name.for_kernel(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | how,
+                        0644)) {
+    const long end = fd_ < 0 ? fd_ : seek(0, SEEK_END);
+    if (end < 0) error_ = int(-end);
     else seek(0, SEEK_SET);
   }
   ~output() {
-    if (fd_ >= 0) ::syscall(SYS_close, fd_);
+    if (fd_ >= 0) system_call(SYS_close, fd_);
   }
   output(const output&) = delete;
   output& operator=(const output&) = delete;
 
   int error() const { return error_; }
   // False: another process looks at it this moment. Where there are no locks nobody is kept out.
-  bool lock() { return ::syscall(SYS_flock, fd_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
-  long seek(long to, int from) { return ::syscall(SYS_lseek, fd_, to, from); }
-  long read(void* to, std::size_t bytes) { return ::syscall(SYS_read, fd_, to, bytes); }
+  bool lock() { return system_call(SYS_flock, fd_, LOCK_EX | LOCK_NB) != -EWOULDBLOCK; }
+  long seek(long to, int from) { return system_call(SYS_lseek, fd_, to, from); }
+  long read(void* to, std::size_t bytes) { return system_call(SYS_read, fd_, to, bytes); }
   void cut() {
-    if (error_ == 0 && ::syscall(SYS_ftruncate, fd_, 0) != 0 && errno != EINVAL)
-      error_ = errno;  // EINVAL: /dev/null
+    if (error_ != 0) return;
+    const long refused = system_call(SYS_ftruncate, fd_, 0);
+    if (refused != 0 && refused != -EINVAL) error_ = int(-refused);  // EINVAL: /dev/null
   }
   void put(const void* from, std::size_t bytes) {
     const char* at = static_cast<const char*>(from);
     while (error_ == 0 && bytes != 0) {
-      const long n = ::syscall(SYS_write, fd_, at, bytes);
+      const long n = system_call(SYS_write, fd_, at, bytes);
       if (n > 0) at += n, bytes -= std::size_t(n);
       else if (n == 0) error_ = ENOSPC;
-      else if (errno != EINTR) error_ = errno;
+      else if (n != -EINTR) error_ = int(-n);
     }
   }
 
  private:
-  const errno_keeper keep_;
   const long fd_;
   int error_ = 0;
 };
 
 bool another_lives(std::uint32_t pid) {
-  const errno_keeper keep;
-  return pid != std::uint32_t(::syscall(SYS_getpid)) && pid != 0 &&
-         (::syscall(SYS_kill, pid, 0) == 0 || errno == EPERM);
+  if (pid == 0 || pid == std::uint32_t(system_call(SYS_getpid))) return false;
+  const long refused = system_call(SYS_kill, pid, 0);
+  return refused == 0 || refused == -EPERM;
 }
 
 // A thread that lives may have been given its name since.
 void read_name(thread_entry& e) {
   text_buffer<64> name;
   name << "/proc/self/task/" << e.tid << "/comm" << '\0';
-  const errno_keeper keep;
-  const long fd = ::syscall(SYS_openat, AT_FDCWD, name.text().data(), O_RDONLY | O_CLOEXEC);
+  const long fd = system_call(SYS_openat, AT_FDCWD, name.text().data(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return;
   char text[sizeof e.name] = {};
-  const long n = ::syscall(SYS_read, fd, text, sizeof text);
-  ::syscall(SYS_close, fd);
+  const long n = system_call(SYS_read, fd, text, sizeof text);
+  system_call(SYS_close, fd);
   for (long i = 0; i < n; ++i) e.name[i] = text[i] == '\n' ? '\0' : text[i];
 }
 
@@ -128,8 +127,7 @@ void read_name(thread_entry& e) {
 
 void make_absolute(file_name& to, std::string_view file) noexcept {
   char folder[480];
-  const errno_keeper keep;
-  if (!file.starts_with('/') && ::syscall(SYS_getcwd, folder, sizeof folder) > 0) to << folder << "/";
+  if (!file.starts_with('/') && system_call(SYS_getcwd, folder, sizeof folder) > 0) to << folder << "/";
   to << file;
 }
 

@@ -1,13 +1,11 @@
 #include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <iterator>
 
 #include <polder/os/environ.hpp>
-#include <polder/os/errno_keeper.hpp>
 #include <polder/os/linux/file_letters.hpp>
+#include <polder/os/system_call.hpp>
 #include <polder/os/topology.hpp>
 
 namespace polder::os {
@@ -54,9 +52,8 @@ constexpr std::string_view nodes_in = "/devices/system/node/";
 
 // Where sysfs is not mounted: as many as the calling thread may run on now, counting from 0.
 unsigned usable_cpus() {
-  const errno_keeper keep;
   unsigned long words[topology::max_cpus / (8 * sizeof(unsigned long))] = {};
-  const long bytes = ::syscall(SYS_sched_getaffinity, 0, sizeof words, words);
+  const long bytes = system_call(SYS_sched_getaffinity, 0, sizeof words, words);
   unsigned highest = 0;
   for (unsigned cpu = 0; bytes > 0 && cpu < unsigned(bytes) * 8; ++cpu)
     if (words[cpu / (8 * sizeof *words)] >> cpu % (8 * sizeof *words) & 1) highest = cpu;
@@ -153,7 +150,7 @@ bool topology::read_configured() noexcept {
 unsigned topology::current_cpu() const noexcept {
   if (imagined_) {
     // Mixed well, because the ids of a program's threads follow each other at any distance.
-    auto id = std::uint64_t(::syscall(SYS_gettid)) * 0x9e37'79b9'7f4a'7c15;
+    auto id = std::uint64_t(system_call(SYS_gettid)) * 0x9e37'79b9'7f4a'7c15;
     id = (id ^ id >> 32) * 0xd6e8'feb8'6659'fd93;
     return unsigned((id >> 32) % cpu_limit_);
   }
