@@ -169,6 +169,9 @@ class core {
 
   // ---- spans
   mem::grain number_of(const mem::span& s) const noexcept { return mem::grain(&s - arena_.spans()); }
+  mem::large_run& run_at(mem::grain g) const noexcept {
+    return reinterpret_cast<mem::large_run&>(arena_.spans()[g]);
+  }
   void* allocate_class(lab& l, unsigned c, bool* zero) noexcept;
   void* refill(lab& l, unsigned c, bool* zero) noexcept;
   void* refill_told(lab& l, unsigned c, bool* zero) noexcept;
@@ -236,8 +239,7 @@ class core {
   void free_huge(const void* p) noexcept;
   void free_large(lab* l, mem::grain g, const void* p) noexcept;
   void* take_kept_run(lab& l, std::size_t n, std::size_t alignment) noexcept;
-  void give_kept_run(lab& l, unsigned grains) noexcept;
-  void give_kept_runs(lab& l) noexcept;
+  void give_kept_run(lab& l) noexcept;
   [[noreturn]] void report_size(const void* p) const noexcept;
   bool is_listed(const mem::span& s, const mem::block* b) const noexcept;
   bool may_wait(const mem::block* b) const noexcept;

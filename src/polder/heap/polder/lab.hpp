@@ -124,10 +124,9 @@ struct alignas(false_sharing_range) lab {
   //   order       relaxed: a figure. What a claimer that is done overwrites, or is overwritten by, makes a tenth of a second of
   //                 another claim longer or shorter
   atomic<std::uint64_t> turned_away_since;
-  std::uint32_t beyond;      // allocations that the fast path did not serve
-  std::uint32_t taken_back;  // blocks, out of the outbox
-  // Of each length a run that was a large block, for the next of that length. Nobody else finds it.
-  mem::grain kept_runs[longest_kept];
+  std::uint32_t beyond;          // allocations that the fast path did not serve
+  std::uint32_t taken_back;      // blocks, out of the outbox
+  mem::grain kept_run;           // that was the last large block freed here, for the next; nobody else finds it
   mem::lab_number adopted_from;  // where it found a span to adopt last
   glimpsed<std::uint64_t> refills, posts;
   // Blocks by class: freed here and another LAB's; come home to this one, or taken back before they were sent. Both only grow. What

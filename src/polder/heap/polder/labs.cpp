@@ -277,7 +277,7 @@ void core::decide_what_stays(lab& l) noexcept { l.keeps = is_a_crowd(l.number) ?
 // Takes in what waits in its quarantine and its inbox, sends home what waits in its outbox, and gives back what it kept.
 void core::empty_boxes(lab& l) noexcept {
   if (l.held) release_confined(l);
-  give_kept_runs(l);
+  give_kept_run(l);
   drain_own(l);
   l.out.flush_all([&](const outbox::list& list) { post_list(l, list); });
 }

@@ -26,23 +26,22 @@ core::had core::allocate_large(lab& l, std::size_t n, std::size_t alignment) noe
   return h;
 }
 
-// Of a short run that comes and goes the pool, which all threads share, need not know each time.
+// Of a short run that comes and goes the pool, which all threads share, need not know each time. One that is not wanted next goes
+// there, so that it does not lie in the way of longer ones.
 void* core::take_kept_run(lab& l, std::size_t n, std::size_t alignment) noexcept {
-  if (n > lab::longest_kept * mem::grain_size || alignment > mem::grain_size) return nullptr;
-  const mem::grain g = std::exchange(l.kept_runs[mem::grains_for(n < 1 ? 1 : n) - 1], 0);
+  const mem::grain g = l.kept_run;
   if (g == 0) return nullptr;
+  const unsigned wanted = mem::grains_for(n < 1 ? 1 : n);
+  if (alignment > mem::grain_size || run_at(g).grains != wanted) return give_kept_run(l), nullptr;
+  l.kept_run = 0;
   arena_.words()[g].store(mem::word::large, order::release);  // sync: span-made
   void* const p = arena_.address_of(g);
   os::probe::large_alloc(p, n);
   return p;
 }
 
-void core::give_kept_run(lab& l, unsigned grains) noexcept {
-  if (const mem::grain g = std::exchange(l.kept_runs[grains - 1], 0)) give_grains(&l.trail, g, grains);
-}
-
-void core::give_kept_runs(lab& l) noexcept {
-  for (unsigned grains = 1; grains <= lab::longest_kept; ++grains) give_kept_run(l, grains);
+void core::give_kept_run(lab& l) noexcept {
+  if (const mem::grain g = std::exchange(l.kept_run, 0)) give_grains(&l.trail, g, run_at(g).grains);
 }
 
 core::had core::try_large(mem::trail& trail, std::size_t n, std::size_t alignment) noexcept {
@@ -63,7 +62,7 @@ core::had core::try_large(mem::trail& trail, std::size_t n, std::size_t alignmen
       const auto rest = r.zero ? mem::grain_pool::left::zero : mem::grain_pool::left::dirty;
       if (before != 0) static_cast<void>(grains_.give(r.first, before, rest));
       if (after != 0) static_cast<void>(grains_.give(first + mem::grain(wanted), after, rest));
-      reinterpret_cast<mem::large_run&>(arena_.spans()[first]).grains = std::uint32_t(wanted);
+      run_at(first).grains = std::uint32_t(wanted);
       arena_.words()[first].store(mem::word::large, order::release);  // sync: span-made
       return {p, r.zero};
     }
@@ -75,7 +74,7 @@ core::had core::try_large(mem::trail& trail, std::size_t n, std::size_t alignmen
 void core::free_large(lab* l, mem::grain g, const void* p) noexcept {
   if (p != arena_.address_of(g)) report_free(p);
   std::uint32_t w = mem::word::large;
-  const unsigned n = reinterpret_cast<const mem::large_run&>(arena_.spans()[g]).grains;
+  const unsigned n = run_at(g).grains;
   const bool stays = l != nullptr && n <= lab::longest_kept && !by_node() && !keeps_nothing();
   forget(p);
   // Of two threads that free the same block, one wins the word and the other is told.
@@ -83,8 +82,8 @@ void core::free_large(lab* l, mem::grain g, const void* p) noexcept {
     report_free(p);
   os::probe::large_free(p);
   if (!stays) return give_grains(l ? &l->trail : nullptr, g, n);
-  give_kept_run(*l, n);
-  l->kept_runs[n - 1] = g;
+  give_kept_run(*l);
+  l->kept_run = g;
   note_kept(*l);
 }
 
@@ -108,8 +107,7 @@ std::size_t core::usable_size(const void* p) const noexcept {
   }
   const std::uint32_t w = arena_.words()[g].load(order::acquire);  // sync: span-made
   const unsigned c = mem::word::cls(w);
-  if (c == mem::word::large && p == arena_.address_of(g))
-    return std::size_t{reinterpret_cast<const mem::large_run&>(arena_.spans()[g]).grains} << mem::grain_shift;
+  if (c == mem::word::large && p == arena_.address_of(g)) return std::size_t{run_at(g).grains} << mem::grain_shift;
   check_live(w, p);
   return classes::block_size[c];
 }
@@ -140,7 +138,7 @@ void* core::try_in_place(const void* p, std::size_t n) noexcept {
     return classes::keeps(c, n) ? const_cast<void*>(p) : nullptr;
   }
   if (p != arena_.address_of(g)) report_free(p);
-  auto& run = reinterpret_cast<mem::large_run&>(arena_.spans()[g]);
+  auto& run = run_at(g);
   const std::size_t wanted = mem::grains_for(n);
   if (n <= mem::size_class::stepped::largest || wanted > mem::grain_pool::longest) return nullptr;
   if (wanted < run.grains) {

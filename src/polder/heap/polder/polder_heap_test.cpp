@@ -536,18 +536,28 @@ TEST(polder_heap, any_alignment_at_any_size) {
 
 constexpr std::size_t two_grains = 2 * mem::grain_size;
 
-TEST(kept_run, is_the_next_block_of_its_length_and_of_no_other) {
+TEST(kept_run, is_the_next_block_if_that_is_as_long) {
   served h;
   void* const p = h.allocate(two_grains);
   std::memset(p, 0x5a, two_grains);
   h.free(p);
   EXPECT_EQ(0u, h.now().allocated);
   EXPECT_EQ(two_grains, h.now().cached);
-  EXPECT_NE(p, h.allocate(mem::grain_size));
-  EXPECT_NE(p, h.allocate(3 * mem::grain_size));
-  EXPECT_NE(p, h.heap.allocate_aligned(two_grains, two_grains));
+  EXPECT_NE(0u, h.word_of(p));
   EXPECT_EQ(p, h.allocate(two_grains - 1));
   EXPECT_NE(p, h.allocate(two_grains));
+}
+
+TEST(kept_run, goes_to_the_pool_where_the_next_block_is_longer_or_shorter_or_aligned_more) {
+  for (const std::size_t n : {mem::grain_size, 3 * mem::grain_size, MiB, two_grains}) {
+    served h;
+    void* const p = h.allocate(two_grains);
+    h.free(p);
+    ASSERT_NE(0u, h.word_of(p));
+    void* const other = n == two_grains ? h.heap.allocate_aligned(MiB, n) : h.allocate(n);
+    EXPECT_TRUE(other == p || h.word_of(p) == 0) << n;
+    EXPECT_NE(nullptr, other);
+  }
 }
 
 TEST(kept_run, reads_as_zero_where_that_was_asked) {

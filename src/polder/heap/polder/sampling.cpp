@@ -125,7 +125,7 @@ std::size_t core::waste_beside(const mem::sampled_block& b) const noexcept {
   const std::uint32_t w = word.load(order::acquire);  // sync: span-made
   const unsigned c = mem::word::cls(w);
   if (c == mem::word::large) {
-    const std::size_t held = run_bytes(reinterpret_cast<const mem::large_run&>(arena_.spans()[g]), word);
+    const std::size_t held = run_bytes(run_at(g), word);
     return held > b.bytes ? held - b.bytes : 0;
   }
   if (c == 0 || c > classes::count) return 0;

@@ -191,7 +191,7 @@ core::found core::validate_words() const noexcept {
       }
       const bool is_run = c == mem::word::large || c == mem::word::kept;
       must(c <= classes::count || is_run || c == mem::word::metadata);
-      const std::uint32_t n = is_run ? reinterpret_cast<const mem::large_run&>(arena_.spans()[g]).grains : 1;
+      const std::uint32_t n = is_run ? run_at(g).grains : 1;
       for (mem::grain i = g; i != g + n; ++i) {
         must((arena_.chunk(mem::chunk_of(i)).taken.taken() >> mem::position_in_chunk(i) & 1) != 0);
         must(i == g || arena_.words()[i].load(order::relaxed) == 0);
