@@ -582,6 +582,15 @@ TEST(kept_run, of_two_the_one_that_was_freed_first_goes_to_the_pool) {
   EXPECT_EQ(first, h.allocate(two_grains));
 }
 
+TEST(kept_run, is_no_obstacle_to_a_block_that_grows) {
+  served h;
+  void* const behind = h.allocate(two_grains);
+  void* const p = h.allocate(two_grains);
+  ASSERT_EQ(address(p) + two_grains, address(behind));
+  h.free(behind);
+  EXPECT_EQ(p, h.heap.reallocate(p, 2 * two_grains));
+}
+
 TEST(kept_run, goes_with_a_trim_and_with_its_thread) {
   served h;
   h.free(h.allocate(two_grains));
