@@ -179,12 +179,15 @@ TEST(trace_pack, a_thread_of_whom_nothing_is_left_has_no_number) {
 }
 
 TEST(trace_pack, cuts_a_long_name_between_letters) {
-  for (const auto& [name, kept] : {std::pair<std::string, std::size_t>{"short", 5},
-                                   {std::string(39, 'a'), 39},
-                                   {std::string(50, 'a'), 39},
-                                   {std::string(38, 'a') + "\u00e9", 38},
-                                   {std::string(37, 'a') + "\u00e9b", 39},
-                                   {std::string(36, 'a') + "\U0001d11ecde", 36}}) {
+  struct {
+    std::size_t as;  // before what follows
+    const char* behind;
+    std::size_t kept;
+  } const names[] = {{4, "b", 5},        {39, "", 39},        {50, "", 39},
+                     {38, "\u00e9", 38}, {37, "\u00e9b", 39}, {36, "\U0001d11ecde", 36}};
+  for (const auto& [as, behind, kept] : names) {
+    std::string name(as, 'a');
+    name += behind;
     bytes file = recording({chunk_by_hand(1)});
     std::memset(file.data() + offsetof(raw::header, program), 0, sizeof(raw::header::program));
     std::memcpy(file.data() + offsetof(raw::header, program), name.data(), name.size());
