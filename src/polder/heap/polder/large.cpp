@@ -78,8 +78,8 @@ void core::free_large(lab* l, mem::grain g, const void* p) noexcept {
   const bool stays = l != nullptr && n <= lab::longest_kept && !by_node() && !keeps_nothing();
   forget(p);
   // Of two threads that free the same block, one wins the word and the other is told.
-  if (!arena_.words()[g].cas(w, stays ? mem::word::kept : 0, order::acq_rel, order::relaxed))  // sync: span-made
-    report_free(p);
+  const std::uint32_t then = stays ? mem::word::kept : 0;
+  if (!arena_.words()[g].cas(w, then, order::acq_rel, order::relaxed)) report_free(p);  // sync: span-made
   os::probe::large_free(p);
   if (!stays) return give_grains(l ? &l->trail : nullptr, g, n);
   give_kept_run(*l);
