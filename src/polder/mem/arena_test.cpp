@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdio>
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -17,6 +16,7 @@
 #include <polder/os/answered_test.hpp>
 #include <polder/os/forked_test.hpp>
 #include <polder/os/lacks_test.hpp>
+#include <polder/os/memory_used_test.hpp>
 
 namespace polder::mem {
 namespace {
@@ -28,15 +28,6 @@ bool writable(void* p) {
   ::close(ends[0]), ::close(ends[1]);
   if (yes) *static_cast<char*>(p) = 0;
   return yes;
-}
-
-std::size_t bytes_mapped() {
-  std::size_t pages = 0;
-  if (std::FILE* const f = std::fopen("/proc/self/statm", "r")) {
-    if (std::fscanf(f, "%zu", &pages) != 1) pages = 0;
-    std::fclose(f);
-  }
-  return pages * os::page_size();
 }
 
 TEST(arena, is_as_large_as_was_asked_for_and_begins_at_a_grain) {
@@ -220,7 +211,7 @@ TEST(arena, the_ladder_under_a_limit) {
   if (const char* why = os::lacks_limits()) GTEST_SKIP() << why;
   for (const std::size_t room : {2 * GiB, 512 * MiB, 100 * MiB, 20 * MiB, 5 * MiB})
     EXPECT_EQ(os::fine, os::forked([room] {
-                const std::size_t limit = bytes_mapped() + room;
+                const std::size_t limit = os::bytes_used(os::used::address_space) + room;
                 const rlimit some{limit, limit};
                 if (::setrlimit(RLIMIT_AS, &some) != 0) return 1;
                 const arena::reservation r = arena::reserve(fresh_arena::front, 0, os::page_size());
@@ -237,7 +228,7 @@ TEST(arena, the_ladder_under_a_limit) {
                 const std::size_t before = a.committed_bytes() - a.table_bytes();
                 while (a.open_more(1)) ++extra;
                 std::size_t there = 0;
-                if (bytes_mapped() + 3 * grain_size < limit) return 6;
+                if (os::bytes_used(os::used::address_space) + 3 * grain_size < limit) return 6;
                 for (chunk_number c = a.main_chunks(); c != a.main_chunks() + a.extra_open(); ++c) {
                   if (!a.ready(c)) continue;
                   const std::uint64_t open = ~a.chunk(c).taken.taken();

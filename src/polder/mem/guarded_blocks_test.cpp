@@ -12,20 +12,11 @@
 #include <polder/os/answered_test.hpp>
 #include <polder/os/forked_test.hpp>
 #include <polder/os/lacks_test.hpp>
+#include <polder/os/memory_used_test.hpp>
 #include <polder/os/pages.hpp>
 
 namespace polder::mem {
 namespace {
-
-// Of the process's memory, by the kernel's count: the field of that number, in pages.
-std::size_t pages_used(int field) {
-  std::size_t n = 0;
-  std::ifstream statm("/proc/self/statm");
-  for (int i = 0; i <= field; ++i) statm >> n;
-  return n;
-}
-std::size_t address_space() { return pages_used(0); }
-std::size_t data() { return pages_used(5); }  // and the stack
 
 std::ptrdiff_t mappings() {
   std::ifstream maps("/proc/self/maps");
@@ -100,7 +91,7 @@ TEST_F(guarded, without_a_start_there_is_nothing) {
 TEST_F(guarded, can_be_used_where_the_whole_may_not_be_made_writable) {
   if (const char* why = os::lacks_limits()) GTEST_SKIP() << why;
   EXPECT_EQ(os::fine, os::forked([&] {
-              const rlim_t most = (data() + guarded_blocks::slots / 2) * page;
+              const rlim_t most = os::bytes_used(os::used::data) + guarded_blocks::slots / 2 * page;
               const rlimit some{most, most};
               if (::setrlimit(RLIMIT_DATA, &some) != 0) return 1;
               guarded_blocks few{};
@@ -118,14 +109,15 @@ TEST_F(guarded, can_be_used_where_the_whole_may_not_be_made_writable) {
 TEST_F(guarded, none_are_where_their_addresses_cannot_be_had) {
   if (const char* why = os::lacks_limits()) GTEST_SKIP() << why;
   EXPECT_EQ(os::fine, os::forked([&] {
-              const rlim_t most = (address_space() + guarded_blocks::slots) * page;  // half of what they need
+              const rlim_t most =
+                  os::bytes_used(os::used::address_space) + guarded_blocks::slots * page;  // half of what they need
               const rlimit some{most, most};
               if (::setrlimit(RLIMIT_AS, &some) != 0) return 1;
-              const std::size_t before = address_space();
+              const std::size_t before = os::bytes_used(os::used::address_space);
               guarded_blocks none{};
               none.start(page, 0x1234'5678'9abc'def0);
               if (none.take(64, r) != nullptr || none.has(&none)) return 2;
-              return address_space() == before ? 0 : 3;
+              return os::bytes_used(os::used::address_space) == before ? 0 : 3;
             }));
 }
 

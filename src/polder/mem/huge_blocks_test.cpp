@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <random>
 #include <thread>
 #include <vector>
@@ -17,6 +16,7 @@
 #include <polder/os/forked_test.hpp>
 #include <polder/os/lacks_test.hpp>
 #include <polder/os/lost_move_test.hpp>
+#include <polder/os/memory_used_test.hpp>
 
 namespace polder::mem {
 namespace {
@@ -485,12 +485,6 @@ TEST(huge_blocks, a_block_can_be_taken_to_grow_where_a_reservation_cannot_be_use
             }));
 }
 
-std::size_t address_space() {  // bytes
-  std::size_t pages = 0;
-  std::ifstream{"/proc/self/statm"} >> pages;
-  return pages * os::page_size();
-}
-
 TEST(huge_blocks, where_the_ends_of_a_reservation_are_not_taken_back_none_is_cut_twice) {
   if (const char* why = os::under_sanitizer()) GTEST_SKIP() << why;
   if (const char* why = os::lacks_filters()) GTEST_SKIP() << why;
@@ -505,7 +499,7 @@ TEST(huge_blocks, where_the_ends_of_a_reservation_are_not_taken_back_none_is_cut
                 os::map(os::page_size());  // so not where it is
                 p = blocks.resize(blocks.find(p), p, n);
                 if (!p || p[MiB - 1] != std::byte{1} || p[n - 1] != std::byte{0}) return 2;
-                const std::size_t now = address_space() - blocks.usable(blocks.find(p));
+                const std::size_t now = os::bytes_used(os::used::address_space) - blocks.usable(blocks.find(p));
                 if (beside != 0 && now > beside + MiB) return 3;
                 beside = now;
               }
@@ -699,7 +693,7 @@ TEST(huge_blocks, a_block_grows_where_no_other_of_its_length_could_be_had_beside
               void* const wall = ::mmap(p + h.usable(p), h.it.page(), PROT_NONE,
                                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
               if (wall == MAP_FAILED && errno != EEXIST) return 1;
-              const std::size_t all = address_space() + 30 * MiB;
+              const std::size_t all = os::bytes_used(os::used::address_space) + 30 * MiB;
               const rlimit less{all, all};
               if (::setrlimit(RLIMIT_AS, &less) != 0) return 2;
               const std::byte* const old = p;

@@ -11,6 +11,7 @@
 
 #include <polder/base/sanitizers.hpp>
 #include <polder/os/forked_test.hpp>
+#include <polder/os/memory_used_test.hpp>
 
 namespace polder::heap::lrmalloc {
 namespace {
@@ -114,10 +115,9 @@ TEST(page_array, falls_back_to_a_tree_where_address_space_is_limited) {
   GTEST_SKIP() << "a sanitizer takes more address space than the limit leaves";
 #else
   EXPECT_EQ(os::fine, os::forked([] {
-              long pages = 0;
-              std::FILE* const statm = std::fopen("/proc/self/statm", "r");
-              if (!statm || std::fscanf(statm, "%ld", &pages) != 1) return 5;
-              const rlim_t bytes = rlim_t(pages) * os::page_size() + GiB;
+              const std::size_t now = os::bytes_used(os::used::address_space);
+              if (now == 0) return 5;
+              const rlim_t bytes = now + GiB;
               const rlimit limit{bytes, bytes};
               if (::setrlimit(RLIMIT_AS, &limit) != 0) return 1;
               page_array map;

@@ -21,6 +21,7 @@
 #include <polder/os/asks_for_huge_pages_test.hpp>
 #include <polder/os/forked_test.hpp>
 #include <polder/os/lacks_test.hpp>
+#include <polder/os/memory_used_test.hpp>
 #include <polder/os/pages.hpp>
 
 namespace polder::heap {
@@ -644,15 +645,6 @@ TEST(polder_heap, what_is_too_large_costs_nothing_of_what_is_free) {
   EXPECT_EQ(cached, h.now().cached);
 }
 
-// Bytes, as the kernel counts them: a page that was only read is none.
-std::size_t resident_bytes() {
-  std::FILE* const f = std::fopen("/proc/self/statm", "r");
-  unsigned long all = 0, pages = 0;
-  if (f == nullptr || std::fscanf(f, "%lu %lu", &all, &pages) != 2) ADD_FAILURE() << "no /proc/self/statm";
-  if (f != nullptr) std::fclose(f);
-  return pages * os::page_size();
-}
-
 TEST(polder_heap, large_blocks_that_nobody_writes_to_take_no_memory) {
   if (POLDER_SANITIZED) GTEST_SKIP() << "what the sanitizer notes of a block that is read is memory, too";
   constexpr std::size_t n = 100'000;
@@ -660,9 +652,10 @@ TEST(polder_heap, large_blocks_that_nobody_writes_to_take_no_memory) {
   std::vector<void*> held(500);
   for (void*& p : held) p = h.allocate(n);
   for (void* p : held) h.free(p);
-  const std::size_t before = resident_bytes();
+  const std::size_t before = os::bytes_used(os::used::resident);
+  ASSERT_NE(0u, before);
   for (void*& p : held) p = h.allocate(n);  // in grains that were in use
-  EXPECT_LT(resident_bytes(), before + held.size() * os::page_size() / 2);
+  EXPECT_LT(os::bytes_used(os::used::resident), before + held.size() * os::page_size() / 2);
   for (void* p : held) h.free(p);
 }
 
@@ -1083,15 +1076,6 @@ TEST(exhaustion, what_the_machine_could_never_hold_is_refused) {
 
 // ---- near the end of the address space -----------------------------------------------------------------------------------
 
-std::size_t bytes_mapped() {
-  std::size_t pages = 0;
-  if (std::FILE* const f = std::fopen("/proc/self/statm", "r")) {
-    if (std::fscanf(f, "%zu", &pages) != 1) pages = 0;
-    std::fclose(f);
-  }
-  return pages * os::page_size();
-}
-
 // What other heaps of this program have reserved would count against the limit.
 void forget_reservations() {
   std::vector<std::pair<std::uintptr_t, std::uintptr_t>> reserved;
@@ -1111,7 +1095,7 @@ void forget_reservations() {
 // Fills a limited address space with blocks of n bytes and frees them again, as often as `rounds`.
 int fill(std::size_t room, std::size_t n, int rounds) {
   forget_reservations();
-  const std::size_t limit = bytes_mapped() + room;
+  const std::size_t limit = os::bytes_used(os::used::address_space) + room;
   const rlimit some{limit, limit};
   if (::setrlimit(RLIMIT_AS, &some) != 0) return 1;
   static void* held[200'000];

@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <iterator>
@@ -22,6 +21,7 @@
 #include <polder/os/forked_test.hpp>
 #include <polder/os/heavy_fence.hpp>
 #include <polder/os/lacks_test.hpp>
+#include <polder/os/memory_used_test.hpp>
 
 namespace polder::heap {
 namespace {
@@ -239,19 +239,10 @@ TEST(mistake, a_free_block_that_was_written_to) {
 
 // ---- no memory -------------------------------------------------------------------------------------------------------
 
-std::size_t mapped() {
-  std::size_t pages = 0;
-  if (std::FILE* const f = std::fopen("/proc/self/statm", "r")) {
-    if (std::fscanf(f, "%zu", &pages) != 1) pages = 0;
-    std::fclose(f);
-  }
-  return pages * os::page_size();
-}
-
 bool leave_room(std::size_t bytes) {
   rlimit some;
   if (::getrlimit(RLIMIT_AS, &some) != 0) return false;
-  some.rlim_cur = mapped() + bytes;
+  some.rlim_cur = os::bytes_used(os::used::address_space) + bytes;
   return ::setrlimit(RLIMIT_AS, &some) == 0;
 }
 
