@@ -24,8 +24,7 @@ void for_each_run_in(const arena& a, chunk_number c, F f) {
   const auto is_inside = [&](unsigned at) { return (taken >> at & 1) != 0 && word(at) == 0; };
   for (unsigned at = c == 0 ? 1 : 0; at != grains_per_chunk;) {
     const unsigned from = at;
-    const bool is_run =
-        (taken >> at & 1) != 0 && (word(at) == word::large || word(at) == word::kept || (at == 0 && word(0) == 0));
+    const bool is_run = (taken >> at & 1) != 0 && (mem::word::is_run(word(at)) || (at == 0 && word(0) == 0));
     ++at;
     while (is_run && at != grains_per_chunk && is_inside(at)) ++at;
     if (is_run) f(from, at - from);

@@ -56,6 +56,8 @@ struct alignas(cache_line) span {
   }
 
   bool has_free() const { return free != list_end(); }
+  // The same, or there are blocks that were never handed out, or whose page was given back.
+  bool has_more() const { return has_free() || bumped < usable || returned.load(order::relaxed) != 0; }
 
   void become(span_state to) {
     POLDER_CHECK(1, legal(state, to));

@@ -35,6 +35,8 @@ struct word {
   static constexpr std::uint32_t tag(lab_number owner) { return owner << owner_shift; }
   static constexpr lab_number owner(std::uint32_t w) { return w >> owner_shift; }
   static constexpr std::uint32_t cls(std::uint32_t w) { return w & class_mask; }
+  // Live or kept: its record tells how long it is (large_run).
+  static constexpr bool is_run(std::uint32_t w) { return cls(w) == large || cls(w) == kept; }
   static constexpr bool is_thin(std::uint32_t w) { return (w & thin_bit) != 0; }
   static constexpr bool is_full(std::uint32_t w) { return (w & full_bit) != 0; }
   static constexpr bool is_sampled(std::uint32_t w) { return (w & sampled_bit) != 0; }

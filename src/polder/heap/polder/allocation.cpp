@@ -307,7 +307,7 @@ POLDER_NOINLINE void core::cool(lab& l, unsigned c, left how) noexcept {
     s.become(mem::span_state::free);
     disown(l, s);
     give_span(l, s, how);
-  } else if (s.has_free() || s.bumped < s.usable || s.returned.load(order::relaxed) != 0) {
+  } else if (s.has_more()) {
     s.become(mem::span_state::partial);
     list_partial(l, s);
   } else {

@@ -25,9 +25,7 @@ POLDER_NOINLINE void core::reopen(lab& l, mem::span& s, std::uint32_t w) noexcep
   const unsigned c = s.cls;
   arena_.words()[number_of(s)].store(w & ~mem::word::full_bit, order::relaxed);
   s.become(mem::span_state::partial);
-  const mem::span& hot = *l.hot[c];
-  const bool has_more = hot.has_free() || hot.bumped < hot.usable || hot.returned.load(order::relaxed) != 0;
-  if (s.block_size < large || has_more) return list_partial(l, s);
+  if (s.block_size < large || l.hot[c]->has_more()) return list_partial(l, s);
   cool(l, c);
   l.wanted |= class_bit(c);
   l.fresh[c] = 0;

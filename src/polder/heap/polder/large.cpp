@@ -167,7 +167,7 @@ void core::note_asked(const void* p, std::size_t n) noexcept {
 void* core::reallocate(lab& l, void* p, std::size_t n) noexcept {
   mem::heap_profile* const profile = profile_.load(order::acquire);  // sync: installed
   const auto in_place = [&] { return profile ? resize_sampled(*profile, p, n) : try_in_place(p, n); };
-  give_kept_run(l);  // which may lie where the block is to grow
+  if (n > mem::size_class::stepped::largest) give_kept_run(l);  // it may lie where the block is to grow
   if (void* const same = in_place()) return same;
   // A huge block can grow by itself where the cap leaves no room for another beside it.
   if (const std::uint32_t number = n <= PTRDIFF_MAX ? huge_number_of(p) : 0; number != 0) {

@@ -33,8 +33,7 @@ inline std::size_t returned_bytes(const mem::span& s, std::uint32_t w, std::size
 inline std::size_t run_bytes(const mem::large_run& run, const atomic<std::uint32_t>& word) noexcept {
   const std::size_t grains = run.grains.glimpse();
   signal_fence();  // the compiler keeps the two in order, and most processors do: where one does not, the bound holds
-  const unsigned c = mem::word::cls(word.load(order::relaxed));
-  if (c != mem::word::large && c != mem::word::kept) return 0;
+  if (!mem::word::is_run(word.load(order::relaxed))) return 0;
   return (grains < mem::grain_pool::longest ? grains : mem::grain_pool::longest) << mem::grain_shift;
 }
 

@@ -28,7 +28,7 @@ void core::for_each_use(Visitor& v) const noexcept {
           const mem::span& s = arena_.spans()[g];
           v.small(w, blocks_outside(lab_at(mem::word::owner(w)), s, w),
                   mem::grain_size - returned_bytes(s, w, arena_.page()));
-        } else if (cls == mem::word::large || cls == mem::word::kept) {
+        } else if (mem::word::is_run(w)) {
           const std::size_t bytes = run_bytes(run_at(g), word);
           cls == mem::word::large ? v.large(bytes) : v.kept(bytes);
         } else if (cls == mem::word::metadata) v.metadata();

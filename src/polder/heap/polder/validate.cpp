@@ -189,7 +189,7 @@ core::found core::validate_words() const noexcept {
         validate_list(g, w);
         continue;
       }
-      const bool is_run = c == mem::word::large || c == mem::word::kept;
+      const bool is_run = mem::word::is_run(w);
       must(c <= classes::count || is_run || c == mem::word::metadata);
       const std::uint32_t n = is_run ? run_at(g).grains : 1;
       for (mem::grain i = g; i != g + n; ++i) {
