@@ -11,6 +11,7 @@
 #include <polder/malloc/profile_text.hpp>
 #include <polder/malloc/public.hpp>
 #include <polder/os/backtrace.hpp>
+#include <polder/os/ended_thread.hpp>
 #include <polder/os/errno_keeper.hpp>
 #include <polder/os/linux/file_letters.hpp>
 #include <polder/os/print.hpp>
@@ -75,8 +76,7 @@ int write(Heap& heap, int fd, int what) {
 void write_file(std::string_view ending, int what) {
   const std::string_view file = instance.effective_options().profile.data();
   const bool whole = file.starts_with('/') || folder[0] == '\0';
-  const os::file_path path(whole ? "" : folder, whole ? "" : "/", file, '.',
-                           std::uint32_t(os::system_call(SYS_getpid)), ending);
+  const os::file_path path(whole ? "" : folder, whole ? "" : "/", file, '.', os::own_process_number(), ending);
   const long fd =
       os::system_call(SYS_openat, AT_FDCWD, path.text().data(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   const int error = fd < 0 ? int(-fd) : write(instance, int(fd), what);

@@ -4,11 +4,11 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <new>
 
 #include <polder/base/config.hpp>
 #include <polder/os/clock.hpp>
+#include <polder/os/ended_thread.hpp>
 #include <polder/os/pages.hpp>
 #include <polder/os/system_call.hpp>
 #include <polder/os/timeline_file.hpp>
@@ -46,10 +46,9 @@ struct thread_state {
 // NOLINTNEXTLINE: 16 bytes a thread
 [[gnu::tls_model("initial-exec")]] constinit thread_local thread_state mine;
 
-std::uint32_t own_pid() { return std::uint32_t(system_call(SYS_getpid)); }
 std::uint32_t own_tid() { return std::uint32_t(system_call(SYS_gettid)); }
 
-bool gone(std::uint32_t tid) { return tid == 0 || system_call(SYS_tgkill, own_pid(), tid, 0) == -ESRCH; }
+bool gone(std::uint32_t tid) { return tid == 0 || has_ended(own_process_number(), tid); }
 
 // Both clocks at once: of some tries the one that took least.
 moment look() {
@@ -110,7 +109,7 @@ POLDER_NOINLINE buffer* prepare() {
 }
 
 void begin_session() {
-  state.head.pid = own_pid();
+  state.head.pid = own_process_number();
   state.head.begin = look();
   state.head.date_ns = nanoseconds(CLOCK_REALTIME);
   state.lost.store(0, order::relaxed);
@@ -161,7 +160,7 @@ bool start(const options& o) noexcept {
   state.head.at_least_ns = o.at_least_ns;
   state.events_a_thread.store(state.head.events_a_thread, order::relaxed);
   state.at_least.store(ticks_for(o.at_least_ns), order::relaxed);
-  state.head.pid = own_pid();
+  state.head.pid = own_process_number();
   read_command(state.head.command, sizeof state.head.command);
   state.claimed = claim(state.file, state.head);
   if (state.claimed) {

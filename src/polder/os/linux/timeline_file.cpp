@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include <polder/base/check.hpp>
+#include <polder/os/ended_thread.hpp>
 #include <polder/os/system_call.hpp>
 #include <polder/os/timeline_file.hpp>
 
@@ -100,7 +101,7 @@ class output {
 };
 
 bool another_lives(std::uint32_t pid) {
-  if (pid == 0 || pid == std::uint32_t(system_call(SYS_getpid))) return false;
+  if (pid == 0 || pid == own_process_number()) return false;
   const long refused = system_call(SYS_kill, pid, 0);
   return refused == 0 || refused == -EPERM;
 }
