@@ -253,9 +253,9 @@ class core {
   bool waits_for_a_processor(const lab& o) noexcept;
   void service(lab& l) noexcept;
   void note_step(lab& l) noexcept;
-  // What the fast path does not serve comes by every time: now and then it keeps the clock of decay going.
   void look_at_the_clock(lab& l) noexcept {
-    if ((++l.beyond & 7) == 0) decay();
+    if (l.is_time_to_look()) decay();
+    ++l.beyond;
   }
   // Of others' blocks, in quarantine, or a run: whoever takes that out sweeps, and nobody may come by here for long.
   void note_kept(lab& l) noexcept {

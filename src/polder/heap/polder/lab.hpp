@@ -80,6 +80,18 @@ struct alignas(false_sharing_range) lab {
   // Of how many grains a run of a large block is at most that stays with who frees it.
   static constexpr unsigned longest_kept = 4;
 
+  // The class of a size that `direct` does not have, nor a large block.
+  static constexpr std::size_t step_beyond_direct = direct_limit / 8;
+  static constexpr auto classes_by_step = [] {
+    std::array<std::uint8_t, mem::size_class::stepped::largest / step_beyond_direct> t{};
+    for (std::size_t i = 0; i != t.size(); ++i)
+      t[i] = std::uint8_t(mem::size_class::stepped::of((i + 1) * step_beyond_direct));
+    return t;
+  }();
+  POLDER_ALWAYS_INLINE static unsigned class_beyond_direct(std::size_t n) noexcept {
+    return classes_by_step[(n - 1) / step_beyond_direct];
+  }
+
   // ---- what the fast paths read: the heap's constants lie here so that no other line is touched for them
   gate door;
   std::byte* base;     // of the main arena
@@ -157,6 +169,9 @@ struct alignas(false_sharing_range) lab {
   //   order       relaxed: a hint; what is there is seen when the LAB is held
   //   ABA         harmless
   atomic<std::uint64_t> offered;
+
+  // Allocations that the fast path does not serve come by every time: now and then one keeps the clock of decay going.
+  bool is_time_to_look() const noexcept { return (beyond & 7) == 7; }
 
   // Number of the grain at p, if that is in the main arena; of anything else, it is `opened` or more.
   POLDER_ALWAYS_INLINE std::size_t grain_of(const void* p) const noexcept {

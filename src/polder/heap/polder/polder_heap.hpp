@@ -60,7 +60,8 @@ class polder_heap {
   // same arguments, whatever else it does, and may be a tail call. Hence malloc keeps no frame.
   template <auto missed>
   POLDER_ALWAYS_INLINE void* allocate_or(std::size_t n) {
-    return allocate_with(n, [](std::size_t size, bool inside) { return missed(size, inside); });
+    return allocate_with(n,
+                         [](std::size_t size, bool inside) { return pop_beyond_direct_or<missed>(size, inside); });
   }
   template <class Missed>
   POLDER_ALWAYS_INLINE void* allocate_with(std::size_t n, Missed missed) {
@@ -405,6 +406,30 @@ class polder_heap {
     if (!links::fit(b, l.secret)) [[unlikely]]
       return nullptr;
     return take_first(s, l.secret);
+  }
+
+  // Where the fast path did not serve a size that `direct` does not have: a block from the hot span of its class, and
+  // out. Null: not so, and nothing has changed.
+  POLDER_ALWAYS_INLINE static mem::block* pop_beyond_direct(std::size_t n, bool inside) noexcept {
+    if (n <= lab::direct_limit || n > mem::size_class::stepped::largest || !inside) return nullptr;
+    lab& l = *here();
+    if (!l.door.active() || !l.door.is_open() || l.watched != 0 || l.is_time_to_look()) [[unlikely]]
+      return nullptr;
+    mem::block* const b = pop(l, *l.hot[lab::class_beyond_direct(n)]);
+    if (b == nullptr) [[unlikely]]
+      return nullptr;
+    read_anew(l.beyond);
+    ++l.beyond;
+    l.door.exit();
+    return b;
+  }
+
+  template <auto missed>
+  POLDER_NOINLINE static void* pop_beyond_direct_or(std::size_t n,
+                                                    bool inside) noexcept(noexcept(missed(n, inside))) {
+    if (mem::block* const b = pop_beyond_direct(n, inside)) [[likely]]
+      return b;
+    return missed(n, inside);
   }
 
   // Where the fast path did not serve: f(core, lab).

@@ -46,7 +46,8 @@ class stepped {
   static inline void (*there_)();
 };
 
-constexpr std::size_t size = 1024;
+// Of which malloc serves one at once, and one from its hot span all the same.
+constexpr std::size_t sizes[] = {1024, 2048};
 
 class stepped_operation : public testing::Test {
  protected:
@@ -59,48 +60,55 @@ class stepped_operation : public testing::Test {
   static constexpr int most_steps = 300;
   template <class Check>
   void at_every_step(void (*there)(), Check check, bool exhausted = false) {
-    for (const char what : {'m', 'c', 'f'}) {
-      int step = 1;
-      for (bool reached = true; reached && step != most_steps; ++step) {
-        served h;
-        heap_ = &h;
-        own_ = nullptr;
-        h.in_a_thread([&] {
-          // A span without a free block, and another with room, unless that one is the hot one still.
-          for (void*& p : full_) p = h.allocate(size);
-          void* const p = exhausted ? nullptr : h.allocate(size);
-          spans_[0] = &h.span_of(full_[0]);
-          spans_[1] = exhausted ? spans_[0] : &h.span_of(p);
-          own_ = &h.own();
-          given_ = false;
-          void* q = nullptr;
-          reached = stepped::run(
-              step,
-              [&] {
-                switch (what) {
-                  case 'm': q = h.allocate(size); break;
-                  case 'c': q = h.heap.allocate_zeroed(size); break;
-                  default: h.free(full_[0]); break;
-                }
-              },
-              there);
-          check(h, std::string{what} + " at step " + std::to_string(step));
-          h.free(q);
-          h.free(p);
-          for (void* b : full_)
-            if (b != full_[0] || what != 'f') h.free(b);
-        });
-        h.heap.trim(0);
-        ASSERT_EQ(0u, h.now().allocated) << what << " at step " << step;
-      }
-      EXPECT_GT(step, 20) << what;
+    for (const std::size_t n : sizes)
+      for (const char what : {'m', 'c', 'f'}) at_every_step_of(n, what, there, check, exhausted);
+  }
+  template <class Check>
+  void at_every_step_of(std::size_t n, char what, void (*there)(), Check check, bool exhausted) {
+    size_ = n;
+    int step = 1;
+    for (bool reached = true; reached && step != most_steps; ++step) {
+      served h;
+      heap_ = &h;
+      own_ = nullptr;
+      h.in_a_thread([&] {
+        // A span without a free block, and another with room, unless that one is the hot one still.
+        full_.resize(mem::grain_size / size_);
+        for (void*& p : full_) p = h.allocate(size_);
+        void* const p = exhausted ? nullptr : h.allocate(size_);
+        if (!exhausted) h.free(std::exchange(full_.back(), nullptr));
+        spans_[0] = &h.span_of(full_[0]);
+        spans_[1] = exhausted ? spans_[0] : &h.span_of(p);
+        own_ = &h.own();
+        given_ = false;
+        void* q = nullptr;
+        reached = stepped::run(
+            step,
+            [&] {
+              switch (what) {
+                case 'm': q = h.allocate(size_); break;
+                case 'c': q = h.heap.allocate_zeroed(size_); break;
+                default: h.free(full_[0]); break;
+              }
+            },
+            there);
+        check(h, std::string{what} + " of " + std::to_string(size_) + " at step " + std::to_string(step));
+        h.free(q);
+        h.free(p);
+        for (void* b : full_)
+          if (b != full_[0] || what != 'f') h.free(b);
+      });
+      h.heap.trim(0);
+      ASSERT_EQ(0u, h.now().allocated) << what << " of " << size_ << " at step " << step;
     }
+    EXPECT_GT(step, 20) << what;
   }
 
   static inline served* heap_;
   static inline lab* own_;
   static inline bool given_;  // the handler has found it claimed, and given it away
-  static inline void* full_[mem::grain_size / size];
+  static inline std::size_t size_;
+  static inline std::vector<void*> full_;
   static inline mem::span* spans_[2];  // its and p's
   struct span_then {
     mem::block* free;
@@ -117,7 +125,7 @@ TEST_F(stepped_operation, whose_lab_a_handler_gives_away_does_not_work_in_it) {
     then.clear();
     const bool held = own_->door.try_claim([] { return true; }) == claim::held;
     if (held) own_->turned_away_since.store(1, order::relaxed);  // long ago
-    for (int i = 0; i != 100; ++i) h.free(h.allocate(size));
+    for (int i = 0; i != 100; ++i) h.free(h.allocate(size_));
     given_ = &h.own() != own_;
     if (!held || own_->door.end_claim()) return;
     own_->door.settle([] { return false; }, [] {});
@@ -150,7 +158,7 @@ TEST_F(stepped_operation, whose_lab_is_swept_meanwhile_finds_its_spans_as_that_l
 
 TEST_F(stepped_operation, whose_hot_span_a_handler_replaces_does_not_take_it_for_hot) {
   static void* handlers;
-  const auto refilled = [] { handlers = heap_->allocate(size); };
+  const auto refilled = [] { handlers = heap_->allocate(size_); };
   const auto check = [&](served& h, const std::string& when) {
     expect_full_ones_to_be_full(h, {full_[0], full_[1]}, when);
     h.free(std::exchange(handlers, nullptr));
