@@ -56,6 +56,10 @@ void* core::pop(lab& l, mem::span& s) noexcept {
 }
 
 void* core::allocate_class(lab& l, unsigned c, bool* zero) noexcept {
+  if (shelf::suits(c) && l.shelved.first(c) != nullptr) {
+    look_at_the_clock(l);
+    return take_down(l, c);
+  }
   mem::span& s = *l.hot[c];
   if (!s.has_free()) return l.out.is_mixed() ? take_back_or_refill(l, c, zero) : refill(l, c, zero);
   look_at_the_clock(l);

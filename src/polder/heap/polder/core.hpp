@@ -14,6 +14,7 @@
 #include <polder/heap/modes.hpp>
 #include <polder/heap/options.hpp>
 #include <polder/heap/polder/lab.hpp>
+#include <polder/heap/polder/shelved.hpp>
 #include <polder/heap/polder/tending.hpp>
 #include <polder/heap/profiling.hpp>
 #include <polder/heap/statistics.hpp>
@@ -234,6 +235,8 @@ class core {
   // ---- frees
   void free_own(lab& l, mem::span& s, std::uint32_t w, mem::block* b) noexcept;
   void reopen(lab& l, mem::span& s, std::uint32_t w) noexcept;
+  mem::block* take_down(lab& l, unsigned c) noexcept;
+  void clear_shelf(lab& l) noexcept;
   void free_remote(lab& l, void* p, std::uint32_t w) noexcept;
   void free_alone(lab& l, mem::grain g, std::uint32_t w, mem::block* b) noexcept;
   void free_huge(const void* p) noexcept;

@@ -32,6 +32,22 @@ POLDER_NOINLINE void core::reopen(lab& l, mem::span& s, std::uint32_t w) noexcep
   make_hot(l, s);
 }
 
+mem::block* core::take_down(lab& l, unsigned c) noexcept {
+  mem::block* const b = take_from_shelf(l, c);
+  if (b == nullptr) [[unlikely]]
+    report_corrupted(l.shelved.first(c));
+  return b;
+}
+
+POLDER_NOINLINE void core::clear_shelf(lab& l) noexcept {
+  for (unsigned c = shelf::first_class; !l.shelved.empty() && c <= classes::count; ++c)
+    while (l.shelved.first(c) != nullptr) {
+      mem::block* const b = take_down(l, c);
+      const mem::grain g = arena_.find(address(b));
+      free_alone(l, g, arena_.words()[g].load(order::acquire), b);  // sync: span-made
+    }
+}
+
 void core::free_remote(lab& l, void* p, std::uint32_t w) noexcept {
   ++l.sent[mem::word::cls(w)];
   if (!l.out.has(mem::word::owner(w))) note_kept(l);
@@ -100,7 +116,11 @@ void core::deallocate(lab& l, void* p) noexcept {
   if (mem::word::is_sampled(w)) [[unlikely]]
     w = forget(l.number, g, w, p);
   if (options_.hardened) return confine(l, w, p);
-  if (mem::word::owner(w) == l.number) return free_own(l, arena_.spans()[g], w, static_cast<mem::block*>(p));
+  if (mem::word::owner(w) == l.number) {
+    auto* const b = static_cast<mem::block*>(p);
+    if (shelf::suits(mem::word::cls(w)) && l.shelved.has_room()) note_kept(l);
+    return put_on_shelf(l, b, w) ? void() : free_own(l, arena_.spans()[g], w, b);
+  }
   free_remote(l, p, w);
 }
 
@@ -264,6 +284,7 @@ POLDER_ALWAYS_INLINE void core::note_step(lab& l) noexcept {
     l.wanted = 0;
   }
   ask_whether_watched(l);
+  if (!l.shelved.empty()) clear_shelf(l);
   l.out.flush_all([&](const outbox::list& list) { post_list(l, list); });
   have_it_tended();
 }

@@ -14,6 +14,7 @@
 #include <polder/heap/polder/links.hpp>
 #include <polder/heap/polder/outbox.hpp>
 #include <polder/heap/polder/quarantine.hpp>
+#include <polder/heap/polder/shelf.hpp>
 #include <polder/mem/class_table.hpp>
 #include <polder/mem/geometry.hpp>
 #include <polder/mem/random.hpp>
@@ -144,6 +145,7 @@ struct alignas(false_sharing_range) lab {
   // Blocks by class: freed here and another LAB's; come home to this one, or taken back before they were sent. Both only grow. What
   // more was sent by all LABs than has come home to any waits in outboxes and inboxes.
   glimpsed<std::uint64_t> sent[classes::count + 1], home[classes::count + 1];
+  shelf shelved;
   mem::trail trail;
 
   // ---- where the heap is hardened

@@ -105,6 +105,7 @@ lab* core::make_lab(mem::site s) noexcept {
   for (auto& s : l.counted) s = &none_;
   for (auto& s : l.hot) s = &none_;
   decide_what_stays(l);
+  if (!keeps_nothing()) l.shelved.give_it_room();
   l.swept.store(1, order::relaxed);
   l.watched = watched_.load(order::relaxed);
   l.door.make(lab::direct_limit + 1, mem::word::tag(number));  // last: nobody touches one before
@@ -278,6 +279,7 @@ void core::decide_what_stays(lab& l) noexcept { l.keeps = is_a_crowd(l.number) ?
 void core::empty_boxes(lab& l) noexcept {
   if (l.held) release_confined(l);
   give_kept_run(l);
+  clear_shelf(l);
   drain_own(l);
   l.out.flush_all([&](const outbox::list& list) { post_list(l, list); });
 }

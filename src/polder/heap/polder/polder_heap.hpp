@@ -408,14 +408,16 @@ class polder_heap {
     return take_first(s, l.secret);
   }
 
-  // Where the fast path did not serve a size that `direct` does not have: a block from the hot span of its class, and
+  // Where the fast path did not serve a size that `direct` does not have: a block from the shelf or the hot span of its class, and
   // out. Null: not so, and nothing has changed.
   POLDER_ALWAYS_INLINE static mem::block* pop_beyond_direct(std::size_t n, bool inside) noexcept {
     if (n <= lab::direct_limit || n > mem::size_class::stepped::largest || !inside) return nullptr;
     lab& l = *here();
     if (!l.door.active() || !l.door.is_open() || l.watched != 0 || l.is_time_to_look()) [[unlikely]]
       return nullptr;
-    mem::block* const b = pop(l, *l.hot[lab::class_beyond_direct(n)]);
+    const unsigned c = lab::class_beyond_direct(n);
+    const bool on_shelf = shelf::suits(c) && l.shelved.first(c) != nullptr;
+    mem::block* const b = on_shelf ? take_from_shelf(l, c) : pop(l, *l.hot[c]);
     if (b == nullptr) [[unlikely]]
       return nullptr;
     read_anew(l.beyond);
@@ -521,10 +523,12 @@ class polder_heap {
     if (!l.door.is_open()) [[unlikely]]
       return deallocate_turned_away(p, self, size, l);
     const std::uint32_t w = l.words[g].load(order::relaxed);
-    const joined j = size.suits_class(mem::word::cls(w)) ? join_list(l, p, w) : joined::none;
+    const bool suits = size.suits_class(mem::word::cls(w));
+    const joined j = suits ? join_list(l, p, w) : joined::none;
     if (j == joined::list) [[likely]]
       return l.door.exit();
     if (j == joined::full_list) return send_due(w, self, l);
+    if (suits && put_on_shelf(l, p, w)) return l.door.exit();
     return deallocate_asked(p, self, size, l);
   }
   POLDER_NOINLINE static void send_due(std::uint32_t w, polder_heap& self, lab& l) noexcept {

@@ -46,8 +46,8 @@ class stepped {
   static inline void (*there_)();
 };
 
-// Of which malloc serves one at once, and one from its hot span all the same.
-constexpr std::size_t sizes[] = {1024, 2048};
+// Of which malloc serves one at once, one from its hot span all the same, and one from the shelf.
+constexpr std::size_t sizes[] = {1024, 2048, 8 * KiB};
 
 class stepped_operation : public testing::Test {
  protected:
@@ -76,7 +76,7 @@ class stepped_operation : public testing::Test {
         full_.resize(mem::grain_size / size_);
         for (void*& p : full_) p = h.allocate(size_);
         void* const p = exhausted ? nullptr : h.allocate(size_);
-        if (!exhausted) h.free(std::exchange(full_.back(), nullptr));
+        if (!exhausted) h.free(std::exchange(full_.back(), nullptr));  // to the shelf, or the span has one again
         spans_[0] = &h.span_of(full_[0]);
         spans_[1] = exhausted ? spans_[0] : &h.span_of(p);
         own_ = &h.own();

@@ -126,6 +126,9 @@ std::size_t core::validate_posts(const lab& l) const noexcept {
   std::size_t blocks = l.out.validate(secret_, [this](const mem::block* b) {
     return classes::block_size[mem::word::cls(arena_.words()[arena_.find(address(b))].load(order::relaxed))];
   });
+  blocks += l.shelved.validate(secret_, [this](const mem::block* b, unsigned c) {
+    return mem::word::cls(word_of(b)) == c && is_place(c, b);
+  });
   std::size_t in_bytes = 0;
   for (const mem::block* b = l.in.waiting(); b != nullptr; b = links::next(b, secret_)) {
     const std::uint32_t w = arena_.words()[arena_.find(address(b))].load(order::relaxed);
