@@ -144,7 +144,7 @@ huge_blocks::block_info huge_blocks::take(std::size_t n, std::size_t alignment, 
   if (grows && !budget_.is_short(more)) bytes = more;
   bool zero = false;
   std::uint32_t number = take_cached(bytes);
-  if (number == 0 && grows) number = take_front(bytes);
+  if (number == 0 && (grows || while_unwanted_ != 0)) number = take_front(bytes);
   if (number == 0) number = take_stuck(bytes);
   if (number == 0) {
     if (!make_room(bytes)) return {};
@@ -175,6 +175,7 @@ void huge_blocks::count_live(std::size_t change) noexcept {
 // So many bytes of the budget, for which the cached mappings go where they are in the way.
 bool huge_blocks::make_room(std::size_t bytes) noexcept {
   if (budget_.is_short(bytes)) purge_cache(true);
+  else if (budget_.used() + bytes > budget_.peak()) fit_cache();
   return budget_.set_aside(bytes);
 }
 
@@ -261,7 +262,8 @@ std::size_t huge_blocks::worth_keeping(std::size_t cached) const noexcept {
 void huge_blocks::keep_or_unmap(std::uint32_t number) noexcept {
   const std::size_t bytes = records_.at(number).bytes.get();
   const std::size_t all = cached_.fetch_add(bytes, order::relaxed) + bytes;
-  if (bytes / page_ <= cached::most_pages && all <= worth_keeping(all) && !budget_.is_short())
+  const bool is_little = all <= while_unwanted_ || all <= worth_keeping(all);
+  if (bytes / page_ <= cached::most_pages && is_little && !budget_.is_short())
     for (auto& slot : cache_) {
       std::uint64_t none = 0;
       if (slot.load(order::relaxed) != 0) continue;

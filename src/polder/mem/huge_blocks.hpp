@@ -38,10 +38,16 @@ class huge_blocks {
 
   // `map` may hold other values beside: those of huge blocks are marked. Lengths are multiples of `page`. huge_pages: ask
   // for them where a block that grows has `worth_huge_pages` or more, for it is written from end to end; or will have, and
-  // the heap is large. Whole mappings count against `b`, live or cached.
+  // the heap is large. Whole mappings count against `b`, live or cached. while_unwanted: so many bytes are kept in any case, until
+  // give_way() or a new mapping would bring the heap above its peak.
   huge_blocks(radix_map& map, std::size_t page, std::byte* directory, budget& b, bool huge_pages = false,
-              most m = most::some) noexcept
-      : map_(map), page_(page), huge_pages_(huge_pages), budget_(b), records_(directory, std::uint32_t(m)) {}
+              most m = most::some, std::size_t while_unwanted = 0) noexcept
+      : map_(map),
+        page_(page),
+        huge_pages_(huge_pages),
+        while_unwanted_(while_unwanted),
+        budget_(b),
+        records_(directory, std::uint32_t(m)) {}
 
   // At least n bytes at a multiple of `alignment`; null when the system refuses, or the cap does.
   block_info take(std::size_t n, std::size_t alignment) noexcept { return take(n, alignment, false); }
@@ -89,12 +95,18 @@ class huge_blocks {
   // they were.
   void fit_cache() noexcept;
 
+  // Others have had memory of the system: the same, where that has brought the heap to a new peak.
+  void give_way() noexcept {
+    if (cached_bytes() > cache_bytes && budget_.used() >= budget_.peak()) [[unlikely]]
+      fit_cache();
+  }
+
   // No block is shorter: the map knows one by the granule it begins in, so no two may begin in one. What is not touched
   // costs no memory.
   static constexpr std::size_t shortest = 64 * KiB;
 
   // Freed mappings beyond this many bytes are unmapped at once, unless the heap is large beside them (worth_keeping); and all
-  // of them above cap or target.
+  // of them above cap or target. More is kept while nobody wants memory, if the heap says so (while_unwanted).
   static constexpr std::size_t cache_bytes = 32 * MiB;
 
   static constexpr std::size_t huge_page = 2 * MiB;
@@ -163,6 +175,7 @@ class huge_blocks {
   radix_map& map_;
   std::size_t page_;
   bool huge_pages_;
+  std::size_t while_unwanted_;
   budget& budget_;
   record_table<record, 1024, std::uint32_t(most::many)> records_;
   index_stack free_numbers_;

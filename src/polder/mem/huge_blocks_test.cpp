@@ -24,8 +24,10 @@ namespace {
 using block_info = huge_blocks::block_info;
 
 struct huge : fresh_arena {
-  explicit huge(std::size_t page = os::page_size()) : fresh_arena(4 * grain_size, 0, page) {}
-  huge_blocks blocks{it.map(), it.page(), directory(), committed};
+  explicit huge(std::size_t page = os::page_size(), std::size_t while_unwanted = 0)
+      : fresh_arena(4 * grain_size, 0, page),
+        blocks(it.map(), it.page(), directory(), committed, false, huge_blocks::most::some, while_unwanted) {}
+  huge_blocks blocks;
   ~huge() { blocks.purge(true); }
 
   bool free(const void* p) {
@@ -222,6 +224,65 @@ TEST(huge_blocks, the_cache_is_bounded_and_what_does_not_fit_is_unmapped) {
   for (int i = 0; i != 20; ++i) blocks.push_back(h.blocks.take(2 * MiB, 16).p);
   for (std::byte* p : blocks) ASSERT_TRUE(h.free(p));
   EXPECT_EQ(huge_blocks::cache_bytes, h.blocks.cached_bytes());
+}
+
+struct patient : huge {
+  patient() : huge(os::page_size(), 128 * MiB) {}
+};
+
+TEST(patient_huge_blocks, stay_until_a_longer_one_would_make_a_peak) {
+  patient h;
+  std::byte* const p = h.blocks.take(100 * MiB, 16).p;
+  ASSERT_TRUE(h.free(p));
+  const block_info again = h.blocks.take(100 * MiB, 16);
+  EXPECT_EQ(p, again.p);
+  EXPECT_FALSE(again.zero);
+  ASSERT_TRUE(h.free(p));
+  EXPECT_EQ(100 * MiB, h.blocks.cached_bytes());
+  const std::size_t peak = h.committed.peak();
+  std::byte* const longer = h.blocks.take(140 * MiB, 16).p;
+  EXPECT_EQ(peak + 40 * MiB, h.committed.peak());
+  EXPECT_EQ(0u, h.blocks.cached_bytes());
+  ASSERT_TRUE(h.free(longer));
+  EXPECT_FALSE(mapped(longer + 16 * MiB)) << "it is too long";
+}
+
+TEST(patient_huge_blocks, give_way_where_others_made_a_peak_alone) {
+  patient h;
+  std::byte* const a = h.blocks.take(100 * MiB, 16).p;
+  std::byte* const b = h.blocks.take(60 * MiB, 16).p;
+  ASSERT_TRUE(h.free(a) && h.free(b));
+  ASSERT_EQ(100 * MiB, h.blocks.cached_bytes());
+  ASSERT_TRUE(h.committed.take(50 * MiB));
+  h.blocks.give_way();
+  EXPECT_EQ(100 * MiB, h.blocks.cached_bytes());
+  ASSERT_TRUE(h.committed.take(50 * MiB));
+  h.blocks.give_way();
+  EXPECT_EQ(0u, h.blocks.cached_bytes());
+  EXPECT_FALSE(mapped(a));
+  h.committed.give(100 * MiB);
+}
+
+TEST(patient_huge_blocks, serve_shorter_ones_with_their_front) {
+  patient h;
+  std::byte* const p = h.blocks.take(100 * MiB, 16).p;
+  ASSERT_TRUE(h.free(p));
+  EXPECT_EQ(p, h.blocks.take(50 * MiB, 16).p);
+  std::byte* const behind = h.blocks.take(40 * MiB, 16).p;
+  EXPECT_EQ(p + 50 * MiB, behind);
+  ASSERT_TRUE(h.free(behind) && h.free(p));
+  EXPECT_EQ(p, h.blocks.take(100 * MiB, 16).p);
+  EXPECT_EQ(0u, h.blocks.cached_bytes());
+  ASSERT_TRUE(h.free(p));
+}
+
+TEST(patient_huge_blocks, go_with_the_second_step_of_decay) {
+  patient h;
+  std::byte* const p = h.blocks.take(100 * MiB, 16).p;
+  ASSERT_TRUE(h.free(p));
+  EXPECT_EQ(0u, h.blocks.purge(false));
+  EXPECT_EQ(100 * MiB, h.blocks.purge(false));
+  EXPECT_FALSE(mapped(p));
 }
 
 TEST(huge_blocks, beside_a_large_heap_the_cache_is_as_large_and_beside_a_very_large_one_a_quarter_of_it) {

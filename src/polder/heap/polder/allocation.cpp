@@ -269,6 +269,7 @@ mem::span* core::try_open(lab& l, unsigned c) noexcept {
   arena_.words()[r.first].store(mem::word::tag(l.number) | c, order::release);  // sync: span-made
   // A class that has taken several fresh spans in a row grows: one call for its pages instead of a fault each.
   if (r.zero) {
+    huge_.give_way();
     if (l.fresh[c] < 255) ++l.fresh[c];
   } else {
     l.fresh[c] = 0;

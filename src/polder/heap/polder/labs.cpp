@@ -37,6 +37,9 @@ static bool wants_huge_pages(const mem::arena::reservation& r, const options& o)
   return o.thp == thp_policy::large && r.page == 4 * KiB && o.decay_ms != 0;
 }
 
+// Of huge blocks: buffers that come and go, as those of array programs do, would be faulted in each time.
+constexpr std::size_t kept_while_unwanted = 128 * MiB;
+
 core::core(const mem::arena::reservation& r, const options& o) noexcept
     : options_(o),
       secret_(os::process_secret()),
@@ -50,7 +53,8 @@ core::core(const mem::arena::reservation& r, const options& o) noexcept
       budget_(r.front_bytes),
       arena_(r, r.front + front::map_at, budget_),
       grains_(arena_, asks_for_huge_pages_),
-      huge_(arena_.map(), r.page, r.front + front::huge_at, budget_, asks_for_huge_pages_),
+      huge_(arena_.map(), r.page, r.front + front::huge_at, budget_, asks_for_huge_pages_,
+            mem::huge_blocks::most::some, kept_while_unwanted),
       none_{},
       lab_blocks_(reinterpret_cast<atomic<lab*>*>(r.front + front::labs_at)) {
   none_.free = mem::list_end();

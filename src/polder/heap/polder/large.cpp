@@ -62,6 +62,7 @@ core::had core::try_large(mem::trail& trail, std::size_t n, std::size_t alignmen
       const auto rest = r.zero ? mem::grain_pool::left::zero : mem::grain_pool::left::dirty;
       if (before != 0) static_cast<void>(grains_.give(r.first, before, rest));
       if (after != 0) static_cast<void>(grains_.give(first + mem::grain(wanted), after, rest));
+      if (r.zero) huge_.give_way();
       run_at(first).grains = std::uint32_t(wanted);
       arena_.words()[first].store(mem::word::large, order::release);  // sync: span-made
       return {p, r.zero};

@@ -621,6 +621,21 @@ TEST(kept_run_death, is_not_freed_again) {
   EXPECT_DEATH(static_cast<void>(h.heap.usable_size(p)), "nothing is allocated there");
 }
 
+TEST(freed_huge_block, is_the_next_until_others_want_memory) {
+  for (const std::size_t n : {std::size_t{1'000'000}, std::size_t{5'000}}) {  // a run; blocks of a span
+    served h;
+    void* const p = h.allocate(40 * MiB);
+    h.free(p);
+    EXPECT_EQ(p, h.allocate(40 * MiB));
+    h.free(p);
+    EXPECT_GE(h.now().cached, 40 * MiB);
+    const std::size_t peak = h.now().peak;
+    for (std::size_t had = 0; had < 20 * MiB; had += n) h.allocate(n);
+    EXPECT_LT(h.now().cached, MiB);
+    EXPECT_LT(h.now().peak, peak + MiB + n);
+  }
+}
+
 TEST(polder_heap, what_is_too_large_is_refused) {
   served h;
   for (const std::size_t n : {std::size_t(PTRDIFF_MAX), SIZE_MAX, SIZE_MAX - 15, SIZE_MAX / 2 + 1}) {
@@ -979,8 +994,8 @@ TEST(statistics_of_the_heap, are_exact_when_nobody_moves) {
   void* const b = h.allocate(100 * KiB);
   EXPECT_EQ(112u + 128 * KiB, h.now().allocated);
   EXPECT_EQ(128 * KiB, h.now().large);
-  void* const c = h.allocate(40 * MiB);
-  EXPECT_EQ(128 * KiB + 40 * MiB, h.now().large);
+  void* const c = h.allocate(200 * MiB);  // too much to be kept
+  EXPECT_EQ(128 * KiB + 200 * MiB, h.now().large);
   expect_ordered(h.now());
   const std::size_t mapped = h.now().mapped;
   h.free(c);
