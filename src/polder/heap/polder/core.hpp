@@ -54,10 +54,6 @@ class core {
   void* allocate_zeroed(lab& l, std::size_t n) noexcept;
   void* allocate_aligned(lab& l, std::size_t alignment, std::size_t n) noexcept;
   void* reallocate(lab& l, void* p, std::size_t n) noexcept;
-  void* keep_though_small(void* p) noexcept {  // a shrink cannot fail
-    kept_though_small_.store(true, order::relaxed);
-    return p;
-  }
 
   // ---- the free of a block that the fast path did not take
   void deallocate(lab& l, void* p) noexcept;

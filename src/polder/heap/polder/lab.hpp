@@ -43,6 +43,13 @@ POLDER_ALWAYS_INLINE bool is_place(unsigned c, const void* p) noexcept {
   return mem::scaled(classes::multiplier[c], offset) < classes::scaled_end[c];
 }
 
+// What is asked for a small block that grows to n bytes: what grew by little grows on, so it has a quarter more than it held.
+constexpr std::size_t with_room(std::size_t held, std::size_t n) {
+  constexpr std::size_t largest = mem::size_class::stepped::largest;
+  const std::size_t roomy = held + held / 4;
+  return n <= held || n >= roomy || n > largest ? n : roomy < largest ? roomy : largest;
+}
+
 // A class in a set of them.
 static_assert(classes::count <= 64);
 constexpr std::uint64_t class_bit(unsigned c) { return std::uint64_t{1} << (c - 1); }

@@ -192,11 +192,13 @@ void* core::reallocate(lab& l, void* p, std::size_t n) noexcept {
     q = allocate(l, n + n / 4);
     if (q) note_asked(q, n);
   }
+  if (const std::size_t more = with_room(had, n); !q && more != n) q = allocate(l, more);
   if (!q) q = allocate(l, n);
   if (!q) {
     if (n > had) return nullptr;
     note_asked(p, n);
-    return keep_though_small(p);
+    kept_though_small_.store(true, order::relaxed);  // a shrink cannot fail
+    return p;
   }
   __builtin_memcpy(q, p, n < had ? n : had);
   deallocate(l, p);

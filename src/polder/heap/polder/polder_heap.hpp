@@ -101,15 +101,18 @@ class polder_heap {
     if (const unsigned c = n <= lab::direct_limit ? class_here(p) : 0) [[likely]] {
       if (classes::keeps(c, n)) return p;
       const std::size_t had = classes::block_size[c];
-      void* const q =
-          allocate_with(n, [this](std::size_t size, bool inside) { return allocate_missed(size, inside); });
+      void* const q = allocate_with(
+          with_room(had, n), [this](std::size_t size, bool inside) { return allocate_missed(size, inside); });
       if (q == nullptr) [[unlikely]]
-        return n <= had ? core_.load(order::relaxed)->keep_though_small(p) : nullptr;
+        return reallocate_slowly(p, n);
       __builtin_memcpy(q, p, n < had ? n : had);
       deallocate(p);
       return q;
     }
-    return with_lab<void*>([&](core& c, lab& own) { return c.reallocate(own, p, n); });
+    return reallocate_slowly(p, n);
+  }
+  POLDER_NOINLINE void* reallocate_slowly(void* p, std::size_t n) noexcept {
+    return with_lab<void*>([=](core& c, lab& own) { return c.reallocate(own, p, n); });
   }
 
   // ---- the rest ----------------------------------------------------------------------------------------------------

@@ -701,6 +701,36 @@ TEST_F(realloc, stays_where_the_class_is_the_same_or_little_is_saved) {
   EXPECT_TRUE(holds(q, 100));
 }
 
+TEST_F(realloc, what_grew_by_little_has_a_quarter_more_than_it_held) {
+  for (const std::size_t n : {std::size_t{400}, std::size_t{4000}, std::size_t{24'000}}) {
+    void* const p = filled(n);
+    const std::size_t had = h.heap.usable_size(p);
+    void* const q = h.heap.reallocate(p, had + 1);
+    EXPECT_TRUE(holds(q, n));
+    EXPECT_GE(h.heap.usable_size(q), had + had / 4);
+    EXPECT_LE(h.heap.usable_size(q), had + had / 2);
+    h.heap.deallocate_sized(q, had + 1);
+    // What grew by more has what it asks for.
+    void* const r = h.heap.reallocate(filled(n), had + had / 4);
+    EXPECT_LT(h.heap.usable_size(r), had + had / 4 + had / 4);
+  }
+  EXPECT_EQ(32 * KiB, h.heap.usable_size(h.heap.reallocate(filled(28 * KiB), 30 * KiB)));
+}
+
+TEST_F(realloc, what_grew_by_little_has_that_where_there_is_no_more) {
+  for (const std::size_t n : {std::size_t{512}, 4 * KiB}) {
+    void* const p = filled(n);
+    void* const next = h.allocate(n + 1);
+    h.heap.set_limit(1);  // nothing but what is free in spans
+    h.free(h.allocate(n + 1));
+    void* const q = h.heap.reallocate(p, n + 1);
+    h.heap.set_limit(0);
+    ASSERT_NE(nullptr, q);
+    EXPECT_TRUE(holds(q, n));
+    EXPECT_EQ(h.word_of(next), h.word_of(q)) << "of the class that holds n + 1";
+  }
+}
+
 TEST_F(realloc, a_large_block_shrinks_where_it_is_and_grows_back) {
   void* const p = filled(MiB);
   EXPECT_EQ(MiB, h.now().active);
