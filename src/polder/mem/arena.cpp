@@ -83,6 +83,7 @@ arena::reservation arena::reserve(std::size_t front, std::size_t wanted, std::si
     r.front_bytes = align_up(front, page);
     r.arena_bytes = arena_bytes;
     r.page = page;
+    r.limited = limit != SIZE_MAX;
     const std::size_t records = align_up(r.chunks * sizeof(mem::chunk), page);
     const layout l = lay_out(front, arena_bytes, r.chunks, page);
     r.bytes = align_up(records + l.total + (large ? chunk_size + told_by_a_table_page : 0), page);

@@ -92,6 +92,7 @@ class arena {
     std::size_t arena_bytes = 0;
     chunk_number chunks = 0;  // room in the tables, extra chunks included
     std::size_t page = 0;
+    bool limited = false;  // a limit of addresses or data is in force
   };
   static reservation reserve(std::size_t front, std::size_t wanted, std::size_t page) noexcept;
   static void abandon(const reservation& r) noexcept;

@@ -37,8 +37,8 @@ static bool wants_huge_pages(const mem::arena::reservation& r, const options& o)
   return o.thp == thp_policy::large && r.page == 4 * KiB && o.decay_ms != 0;
 }
 
-// Of huge blocks: buffers that come and go, as those of array programs do, would be faulted in each time.
-constexpr std::size_t kept_while_unwanted = 128 * MiB;
+// Of huge blocks: buffers that come and go, as those of array programs do, would be faulted in each time. Not where room is limited.
+static std::size_t kept_while_unwanted(const mem::arena::reservation& r) { return r.limited ? 0 : 128 * MiB; }
 
 core::core(const mem::arena::reservation& r, const options& o) noexcept
     : options_(o),
@@ -54,7 +54,7 @@ core::core(const mem::arena::reservation& r, const options& o) noexcept
       arena_(r, r.front + front::map_at, budget_),
       grains_(arena_, asks_for_huge_pages_),
       huge_(arena_.map(), r.page, r.front + front::huge_at, budget_, asks_for_huge_pages_,
-            mem::huge_blocks::most::some, kept_while_unwanted),
+            mem::huge_blocks::most::some, kept_while_unwanted(r)),
       none_{},
       lab_blocks_(reinterpret_cast<atomic<lab*>*>(r.front + front::labs_at)) {
   none_.free = mem::list_end();

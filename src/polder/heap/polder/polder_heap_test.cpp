@@ -636,6 +636,17 @@ TEST(freed_huge_block, is_the_next_until_others_want_memory) {
   }
 }
 
+TEST(freed_huge_block, goes_at_once_where_room_is_limited) {
+  if (const char* why = os::lacks_limits()) GTEST_SKIP() << why;
+  EXPECT_EQ(os::fine, os::forked([] {
+              const rlimit some{4 * GiB, 4 * GiB};
+              if (::setrlimit(RLIMIT_DATA, &some) != 0) return 1;
+              served h;
+              h.free(h.allocate(40 * MiB));
+              return h.now().cached == 0 ? 0 : 2;
+            }));
+}
+
 TEST(polder_heap, what_is_too_large_is_refused) {
   served h;
   for (const std::size_t n : {std::size_t(PTRDIFF_MAX), SIZE_MAX, SIZE_MAX - 15, SIZE_MAX / 2 + 1}) {
