@@ -149,8 +149,8 @@ struct alignas(false_sharing_range) lab {
   mem::grain kept_run;           // that was the last large block freed here, for the next; nobody else finds it
   mem::lab_number adopted_from;  // where it found a span to adopt last
   glimpsed<std::uint64_t> refills, posts;
-  // Blocks by class: freed here and another LAB's; come home to this one, or taken back before they were sent. Both only grow. What
-  // more was sent by all LABs than has come home to any waits in outboxes and inboxes.
+  // Blocks by class: freed here and another LAB's; come home to this one, or taken back before they were sent, less those on the
+  // shelf. What more was sent by all LABs than has come home to any waits in outboxes and inboxes, or on shelves.
   glimpsed<std::uint64_t> sent[classes::count + 1], home[classes::count + 1];
   shelf shelved;
   mem::trail trail;

@@ -8,7 +8,7 @@
 //
 // Two to twenty-eight such blocks lie in a span, so that nearly each free finds a full span, which becomes a partial one, and nearly each
 // malloc a hot span without blocks. From here a malloc takes what was freed last, and its span has not noticed: it is full, and the
-// block one that is on its way home (lab::sent).
+// block one that is on its way home (lab::home).
 #include <cstdint>
 
 #include <polder/base/check.hpp>

@@ -46,6 +46,7 @@ TEST(shelf, gives_what_was_freed_last) {
   EXPECT_EQ(p[0], h.allocate(large - 1));
   EXPECT_EQ(then, h.now().allocated);
   EXPECT_EQ(0u, h.now().waiting);
+  EXPECT_EQ(0u, h.now().remote_frees);
 }
 
 TEST(shelf, takes_none_of_a_small_class_or_of_a_span_with_others_free) {

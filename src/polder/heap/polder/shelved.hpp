@@ -14,7 +14,7 @@ POLDER_ALWAYS_INLINE bool put_on_shelf(lab& l, void* p, std::uint32_t w) noexcep
   if (!shelf::suits(c) || w != (mem::word::tag(l.number) | mem::word::full_bit | c) || !l.shelved.has_room() ||
       l.swept.load(order::relaxed) != 0 || !is_place(c, p) || links::fit(b, l.secret))
     return false;
-  ++l.sent[c];
+  --l.home[c];
   l.shelved.put(c, b, l.secret);
   return true;
 }
