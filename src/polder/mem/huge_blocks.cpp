@@ -175,7 +175,7 @@ void huge_blocks::count_live(std::size_t change) noexcept {
 // So many bytes of the budget, for which the cached mappings go where they are in the way.
 bool huge_blocks::make_room(std::size_t bytes) noexcept {
   if (budget_.is_short(bytes)) purge_cache(true);
-  else if (budget_.used() + bytes > budget_.peak()) fit_cache();
+  else if (keeps_more_than_usual() && budget_.used() + bytes > budget_.peak()) fit_cache();
   return budget_.set_aside(bytes);
 }
 

@@ -97,7 +97,7 @@ class huge_blocks {
 
   // Others have had memory of the system: the same, where that has brought the heap to a new peak.
   void give_way() noexcept {
-    if (cached_bytes() > cache_bytes && budget_.used() >= budget_.peak()) [[unlikely]]
+    if (keeps_more_than_usual() && budget_.used() >= budget_.peak()) [[unlikely]]
       fit_cache();
   }
 
@@ -148,6 +148,7 @@ class huge_blocks {
   block_info take(std::size_t n, std::size_t alignment, bool grows) noexcept;
   bool uncache(atomic<std::uint64_t>& slot, std::uint64_t v) noexcept;
   bool uncache(std::uint32_t number) noexcept;
+  bool keeps_more_than_usual() const noexcept { return while_unwanted_ != 0 && cached_bytes() > cache_bytes; }
   void keep_or_unmap(std::uint32_t number) noexcept;
   std::size_t worth_keeping(std::size_t cached) const noexcept;
   std::uint32_t take_cached(std::size_t bytes) noexcept;
