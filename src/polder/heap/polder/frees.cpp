@@ -32,6 +32,7 @@ POLDER_NOINLINE void core::reopen(lab& l, mem::span& s, std::uint32_t w) noexcep
   make_hot(l, s);
 }
 
+// The first block of class c on the shelf, which has one.
 mem::block* core::take_down(lab& l, unsigned c) noexcept {
   mem::block* const b = take_from_shelf(l, c);
   if (b == nullptr) [[unlikely]]
@@ -39,6 +40,7 @@ mem::block* core::take_down(lab& l, unsigned c) noexcept {
   return b;
 }
 
+// Sends what lies there home: to its span, or to who has adopted that since.
 POLDER_NOINLINE void core::clear_shelf(lab& l) noexcept {
   for (unsigned c = shelf::first_class; !l.shelved.empty() && c <= classes::count; ++c)
     while (l.shelved.first(c) != nullptr) {
@@ -118,7 +120,7 @@ void core::deallocate(lab& l, void* p) noexcept {
   if (options_.hardened) return confine(l, w, p);
   if (mem::word::owner(w) == l.number) {
     auto* const b = static_cast<mem::block*>(p);
-    if (shelf::suits(mem::word::cls(w)) && l.shelved.has_room()) note_kept(l);
+    if (mem::word::is_full(w) && shelf::suits(mem::word::cls(w)) && l.shelved.has_room()) note_kept(l);
     return put_on_shelf(l, b, w) ? void() : free_own(l, arena_.spans()[g], w, b);
   }
   free_remote(l, p, w);

@@ -465,7 +465,7 @@ TEST(empty_span, from_full_in_one_free_where_the_class_has_few_blocks) {
   void* const b = h.allocate(32 * KiB);
   void* const c = h.allocate(32 * KiB);  // the first span is full and set aside
   ASSERT_TRUE(mem::word::is_full(h.word_of(a)));
-  h.own().shelved.take_its_room();
+  h.own().shelved = {};  // has no room
   h.free(a);
   EXPECT_EQ(2u, h.now().spans);
   h.free(b);

@@ -32,7 +32,6 @@ class shelf {
 
   // All-zero memory is one without room.
   void give_it_room() { room_ = max_blocks; }
-  void take_its_room() { room_ = 0; }  // for tests, while it is empty
 
   // The block of class c that was put last; null: there is none.
   mem::block* first(unsigned c) const { return boards_[c - first_class]; }
