@@ -76,7 +76,8 @@ class stepped_operation : public testing::Test {
         full_.resize(mem::grain_size / size_);
         for (void*& p : full_) p = h.allocate(size_);
         void* const p = exhausted ? nullptr : h.allocate(size_);
-        if (!exhausted) h.free(std::exchange(full_.back(), nullptr));  // to the shelf, or the span has one again
+        if (!exhausted && shelf::suits(mem::size_class::stepped::of(size_)))
+          h.free(std::exchange(full_.back(), nullptr));  // to the shelf; of others the span would have one again
         spans_[0] = &h.span_of(full_[0]);
         spans_[1] = exhausted ? spans_[0] : &h.span_of(p);
         own_ = &h.own();
