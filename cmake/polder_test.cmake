@@ -1,7 +1,7 @@
 # polder_test: one call registers one test program.
 #
 #   polder_test(NAME suite.name SOURCES a.cpp ... [KIND gtest|program] [REQUIREMENTS 1 3] [ALSO suite ...] [ARGS ...]
-#               [TIMEOUT seconds] [LIBS ...]
+#               [TIMEOUT seconds] [LIBS ...] [HEADER <a.hpp>]
 #               [HEAPS [LONG_OTHERS] [SHEETS | LONG_SHEETS] [EXCEPT heap ...]] [ONLY_HEAPS heap ...] [SERIAL] [SHARDS n] [LONG])
 #
 #   ALSO          further suites to whose promises it belongs: their names choose it, too
@@ -14,6 +14,7 @@
 #   LONG_SHEETS   the same, in the full form: they share nearly all of their code with the heaps
 #   EXCEPT        not under these: their papers cannot do it, as the comment at the test says
 #   ONLY_HEAPS    instead: under these alone, which promise what others do not
+#   HEADER        of a gtest program, what nearly all its sources include: precompiled, in place of GoogleTest's alone
 #   SHARDS        a gtest program runs as so many tests, each with its share of the cases: suite.name@1, …@2, …
 #   LONG          in the full form only, and built when it is asked for (target polder_long)
 #   TIMEOUT       60 unless given: what it takes at most where nothing else runs; it is ended after three times that
@@ -35,7 +36,7 @@ macro(polder_needs_python suite otherwise)
 endmacro()
 
 function(polder_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "HEAPS;LONG_OTHERS;SHEETS;LONG_SHEETS;SERIAL;LONG" "NAME;KIND;TIMEOUT;SHARDS" "SOURCES;REQUIREMENTS;ALSO;ARGS;LIBS;EXCEPT;ONLY_HEAPS")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "HEAPS;LONG_OTHERS;SHEETS;LONG_SHEETS;SERIAL;LONG" "NAME;KIND;TIMEOUT;SHARDS;HEADER" "SOURCES;REQUIREMENTS;ALSO;ARGS;LIBS;EXCEPT;ONLY_HEAPS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "polder_test(${arg_NAME}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -69,10 +70,10 @@ function(polder_test)
   target_compile_options(${target} PRIVATE -g1 ${POLDER_TEST_OPTIMISATION})
   if(arg_KIND STREQUAL "gtest")
     polder_link_gtest(${target})
-    # Its headers take a quarter of the compiler's time.
-    list(LENGTH arg_SOURCES sources)
-    if(sources GREATER 2)
-      target_precompile_headers(${target} PRIVATE <gtest/gtest.h>)
+    if(arg_HEADER)
+      target_precompile_headers(${target} PRIVATE ${arg_HEADER})
+    else()
+      polder_precompile_gtest(${target})
     endif()
     if(NOT "polder::object" IN_LIST arg_LIBS AND NOT "polder::static" IN_LIST arg_LIBS)
       target_link_libraries(${target} PRIVATE polder_core)
