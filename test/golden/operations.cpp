@@ -53,6 +53,16 @@ unsigned aligned(std::size_t alignment, std::size_t size) {
   });
 }
 
+// A block that grows by 100 bytes to 8,000; a step is an operation.
+unsigned growing() {
+  constexpr unsigned steps = 79;
+  return steps * repeat(200, [] {
+           sink = std::malloc(100);
+           for (unsigned i = 0; i != steps; ++i) sink = std::realloc(sink, 100 * (i + 2));
+           std::free(sink);
+         });
+}
+
 unsigned asked() {
   void* const p = std::malloc(64);
   std::size_t bytes = 0;
@@ -135,6 +145,7 @@ int main(int count, char** arguments) {
   if (std::strcmp(name, "malloc_free_16") == 0) n = pair(16);
   if (std::strcmp(name, "malloc_free_1024") == 0) n = pair(1024);
   if (std::strcmp(name, "malloc_free_40000") == 0) n = pair(40'000);
+  if (std::strcmp(name, "realloc_by_100") == 0) n = growing();
   if (std::strcmp(name, "usable_size_64") == 0) n = asked();
   if (std::strcmp(name, "aligned_free_64") == 0) n = aligned(64, 64);
   if (std::strcmp(name, "calloc_free_4096") == 0) n = zeroed(4096);

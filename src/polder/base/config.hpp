@@ -28,6 +28,12 @@ template <class T>
 POLDER_ALWAYS_INLINE void read_anew(T& word) noexcept {
   asm("" : "+m"(word));
 }
+// n, of which nothing is known any more: so many bytes are copied by memcpy. Of few the compiler makes `rep movs`, which takes
+// thirty cycles to begin, and what was written by it is read only when it is in the cache.
+POLDER_ALWAYS_INLINE std::size_t any_number(std::size_t n) noexcept {
+  asm("" : "+r"(n));
+  return n;
+}
 // p, in another register than that of a function's result, which is then made where it is returned.
 template <class T>
 POLDER_ALWAYS_INLINE T* beside_the_result(T* p) noexcept {

@@ -98,18 +98,23 @@ class polder_heap {
   // A small block stays where it is while its class suits, or moves by the fast paths. All else, and whatever looks like
   // a mistake, is the slow path's. A live block's grain keeps its class, whoever owns it meanwhile.
   void* reallocate(void* p, std::size_t n) noexcept {
-    if (const unsigned c = n <= lab::direct_limit ? class_here(p) : 0) [[likely]] {
+    if (const unsigned c = n <= mem::size_class::stepped::largest ? class_here(p) : 0) [[likely]] {
       if (classes::keeps(c, n)) return p;
       const std::size_t had = classes::block_size[c];
-      void* const q = allocate_with(
-          with_room(had, n), [this](std::size_t size, bool inside) { return allocate_missed(size, inside); });
+      void* const q = allocate_with(with_room(had, n), [this](std::size_t size, bool inside) {
+        return allocate_beyond_direct(size, inside);
+      });
       if (q == nullptr) [[unlikely]]
         return reallocate_slowly(p, n);
-      __builtin_memcpy(q, p, n < had ? n : had);
+      __builtin_memcpy(q, p, any_number(n < had ? n : had));
       deallocate(p);
       return q;
     }
     return reallocate_slowly(p, n);
+  }
+  POLDER_NOINLINE void* allocate_beyond_direct(std::size_t n, bool inside) noexcept {
+    if (void* const b = pop_beyond_direct(n, inside)) return b;
+    return allocate_missed(n, inside);
   }
   POLDER_NOINLINE void* reallocate_slowly(void* p, std::size_t n) noexcept {
     return with_lab<void*>([=](core& c, lab& own) { return c.reallocate(own, p, n); });
