@@ -26,6 +26,7 @@ OPERATIONS = {
     "calloc_free_4096": "calloc of 4 KiB, without the C library's memset, and its free",
     "calloc_free_64": "the same of 64 bytes",
     "aligned_free_64": "aligned_alloc(64, 64) and its free by the same thread",
+    "aligned_free_4096": "aligned_alloc(4096, 4096) and its free by the same thread",
     "malloc_free_40000": "malloc(40000), a grain, and its free by the same thread",
     "realloc_by_100": "realloc by 100 bytes more, from 100 to 8,000, with its share of what begins and ends it",
     "usable_size_64": "malloc_usable_size of a block of 64 bytes",

@@ -148,6 +148,7 @@ int main(int count, char** arguments) {
   if (std::strcmp(name, "realloc_by_100") == 0) n = growing();
   if (std::strcmp(name, "usable_size_64") == 0) n = asked();
   if (std::strcmp(name, "aligned_free_64") == 0) n = aligned(64, 64);
+  if (std::strcmp(name, "aligned_free_4096") == 0) n = aligned(4096, 4096);
   if (std::strcmp(name, "calloc_free_4096") == 0) n = zeroed(4096);
   if (std::strcmp(name, "calloc_free_64") == 0) n = zeroed(64);
   if (std::strcmp(name, "new_delete_48") == 0) n = sized();

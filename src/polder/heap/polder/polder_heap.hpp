@@ -131,6 +131,17 @@ class polder_heap {
       return allocate_with(align_up(n == 0 ? 1 : n, alignment), [=, this](std::size_t, bool inside) {
         return allocate_aligned_missed(alignment, n, inside);
       });
+    return allocate_aligned_beyond_direct(alignment, n);
+  }
+  // The class of the size alone is mostly a multiple of the alignment, too.
+  POLDER_NOINLINE void* allocate_aligned_beyond_direct(std::size_t alignment, std::size_t n) noexcept {
+    const std::size_t whole = n < alignment ? alignment : n;
+    if (whole <= mem::size_class::stepped::largest &&
+        is_aligned(classes::block_size[lab::class_beyond_direct(whole)], alignment)) [[likely]]
+      return allocate_with(whole, [=, this](std::size_t size, bool inside) {
+        void* const b = pop_beyond_direct(size, inside);
+        return b ? b : allocate_aligned_missed(alignment, n, inside);
+      });
     return allocate_aligned_missed(alignment, n, false);
   }
   POLDER_NOINLINE void* allocate_aligned_missed(std::size_t alignment, std::size_t n, bool inside) noexcept {

@@ -520,8 +520,8 @@ TEST(polder_heap, any_alignment_at_any_size) {
   served h;
   blocks held;
   for (std::size_t alignment = 16; alignment <= 64 * MiB; alignment *= 2)
-    for (const std::size_t n :
-         {std::size_t{0}, std::size_t{1}, std::size_t{100}, std::size_t{5000}, 40 * KiB, 3 * MiB}) {
+    for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{100}, std::size_t{1100},
+                                std::size_t{5000}, 40 * KiB, 3 * MiB}) {
       auto* const p = static_cast<std::byte*>(h.heap.allocate_aligned(alignment, n));
       ASSERT_NE(nullptr, p) << n << " at " << alignment;
       ASSERT_TRUE(is_aligned(address(p), alignment)) << n << " at " << alignment;
