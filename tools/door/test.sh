@@ -31,9 +31,9 @@ door_test() {
   done
 
   need_packages g++ libc6-dev cmake ninja-build libgtest-dev relacy-dev $(packages_of_suites "$@")
-  listing=$root/build/tests
   mkdir -p "$root/build"
-  : >"$listing"
+  listing=$(mktemp "$root/build/tests.XXXXXX") || exit 2  # another run may choose at the same time
+  trap 'rm -f "$listing" "$listing.long" "$listing.chosen"' EXIT
   : >"$listing.long"
   for preset in $presets; do
     need_configured "$preset"
