@@ -82,6 +82,7 @@ class polder_heap {
   POLDER_NOINLINE void* allocate_missed(std::size_t n, bool inside) noexcept {
     return missed_by([n](core& c, lab& l) { return c.allocate(l, n); }, inside);
   }
+  // Of what lies on a span's list nobody knows whether it is clear.
   POLDER_NOINLINE void* allocate_zeroed_missed(std::size_t n, bool inside) noexcept {
     if (void* const b = pop_beyond_direct(n, inside)) return __builtin_memset(b, 0, any_number(n));
     return missed_by([n](core& c, lab& l) { return c.allocate_zeroed(l, n); }, inside);
