@@ -11,81 +11,22 @@ experiment.
 from __future__ import annotations
 
 import random
-import statistics
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from polder_lab.heap import Heap
 from polder_lab.instrument import TIME, Instrument
-from polder_lab.interval import FEWEST_ROUNDS, Ratio, paired_ratio
+from polder_lab.interval import FEWEST_ROUNDS
 from polder_lab.launch import Launcher, Run, end_what_runs
+from polder_lab.outcome import Cell, Outcome, RowOutcome, narrow
 from polder_lab.proof import witness
 from polder_lab.row import Row
 from polder_lab.warmth import warm
 
 MOST_ROUNDS = 20
 GUESS = 0.5  # seconds of a run of which nothing is known yet
-
-
-@dataclass
-class Cell:
-    """One row under one heap: the timed runs by round, in order."""
-
-    by_round: dict[int, Run] = field(default_factory=dict)
-    trouble: str = ""
-
-    @property
-    def runs(self) -> list[Run]:
-        return list(self.by_round.values())
-
-    def median(self, metric: str) -> float:
-        return statistics.median(float(getattr(run, metric)) for run in self.runs)
-
-
-@dataclass
-class RowOutcome:
-    row: Row
-    cells: dict[str, Cell]  # that of the base first
-    output_varies: bool = False  # of itself, under the base: then it cannot be compared
-
-    @property
-    def base(self) -> Cell:
-        return next(iter(self.cells.values()))
-
-    def pairs(self, heap: str, metric: str) -> tuple[list[float], list[float]] | None:
-        cell = self.cells[heap]
-        rounds = sorted(cell.by_round.keys() & self.base.by_round.keys())
-        if cell.trouble or self.base.trouble or not rounds:
-            return None
-        return [cost(cell.by_round[r], metric) for r in rounds], [cost(self.base.by_round[r], metric) for r in rounds]
-
-    def ratio(self, heap: str, metric: str) -> Ratio | None:
-        pairs = self.pairs(heap, metric)
-        return paired_ratio(*pairs) if pairs else None
-
-
-def cost(run: Run, metric: str) -> float:
-    """A workload may run for a fixed time instead of a fixed number of operations: compared is time per operation."""
-    if metric == "seconds" and run.operations:
-        return max(run.seconds, 1e-9) / run.operations
-    return max(float(getattr(run, metric)), 1e-9)
-
-
-@dataclass
-class Outcome:
-    heaps: list[Heap]  # without the base
-    rows: list[RowOutcome]
-    rounds: int
-    seed: int
-    interrupted: bool = False
-    others_share: float = 0.0
-    seconds: float = 0.0
-
-    @property
-    def troubles(self) -> list[tuple[str, str, str]]:
-        return [(r.row.title, name, cell.trouble) for r in self.rows for name, cell in r.cells.items() if cell.trouble]
 
 
 class Watcher(Protocol):
@@ -391,12 +332,6 @@ class Experiment:
             for index, result in enumerate(self.outcome.rows):
                 if narrow(result, self.terms.until):
                     self.rounds[index] = min(self.rounds[index], number)
-
-
-def narrow(result: RowOutcome, until: float) -> bool:
-    """Are the intervals of all the row's ratios no wider than `until` of the ratio, to either side?"""
-    ratios = [ratio for name in list(result.cells)[1:] if (ratio := result.ratio(name, "seconds"))]
-    return bool(ratios) and all(r.low is not None and r.high is not None and (r.high - r.low) / 2 <= until * r.value for r in ratios)
 
 
 def allot(costs: Sequence[float], seconds: float, fewest: int, most: int, wanted: int) -> list[int]:

@@ -10,9 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from polder_lab import partial, table
-from polder_lab.experiment import Cell, Outcome, RowOutcome
 from polder_lab.interval import geometric_mean
 from polder_lab.median import median
+from polder_lab.outcome import Cell, Outcome, RowOutcome
 
 LEGEND = ("Time over that under the system's malloc, below 1 is better: green or red where the whole 95 % interval lies on one side "
           "of 1, dim where it does not or where fewer than 6 rounds give none. The last lines are geometric means.")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from polder_lab.experiment import Outcome
 from polder_lab.heap import SYSTEM
 from polder_lab.interval import Ratio, overall_ratio
+from polder_lab.outcome import Outcome
 
 SCHEMA = "polder-compare/1"
 

@@ -18,11 +18,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from polder_lab.complaint import Complaint
-from polder_lab.experiment import Experiment, Outcome, Terms, Watcher
+from polder_lab.experiment import Experiment, Terms, Watcher
 from polder_lab.heap import Heap
 from polder_lab.instrument import SAMPLING_SECONDS
 from polder_lab.interval import Ratio, paired_ratio
 from polder_lab.launch import NOT_INHERITED, Launcher
+from polder_lab.outcome import Outcome
 from polder_lab.place import Place
 from polder_lab.row import Row, Wanted, workload_rows
 from polder_lab.workload import QUICK, listed

@@ -10,9 +10,9 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from polder_lab.experiment import Cell, Outcome, RowOutcome
 from polder_lab.heap import SYSTEM
 from polder_lab.interval import Ratio, overall_ratio
+from polder_lab.outcome import Cell, Outcome, RowOutcome
 
 WIDTH = 100  # of the notes; the table takes what it needs, 98 with names of up to 8 letters
 WORDS = {"better": "faster", "worse": "slower", "even": "even", "": ""}

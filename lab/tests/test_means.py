@@ -6,9 +6,9 @@ import pytest
 from rich.console import Console
 
 from polder_lab import overview, table
-from polder_lab.experiment import Cell, Outcome, RowOutcome
 from polder_lab.heap import SYSTEM, Heap
 from polder_lab.launch import Run
+from polder_lab.outcome import Cell, Outcome, RowOutcome
 from polder_lab.row import Row
 
 HEAPS = [Heap(name, "file") for name in ("whole", "torn", "full")]

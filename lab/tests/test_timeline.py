@@ -69,7 +69,8 @@ def test_what_the_recorder_writes_is_read(tmp_path: Path, recorder: Path, way: s
 def recorder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = tmp_path_factory.mktemp("recorder") / "recorded"
     source = ROOT / "src"
-    files = [source / "polder" / "os" / "linux" / f"{name}.cpp" for name in ("timeline", "timeline_file", "pages", "clock", "loaded_symbol", "ended_thread")]
+    names = ("timeline", "timeline_file", "pages", "clock", "loaded_symbol", "ended_thread")
+    files = [source / "polder" / "os" / "linux" / f"{name}.cpp" for name in names]
     flags = ["-std=c++20", "-O1", "-D_GNU_SOURCE", f"-I{source}", "-pthread"]
     subprocess.run(["c++", *flags, Path(__file__).with_name("recorded.cpp"), *files, "-o", program], check=True, timeout=110)
     return program

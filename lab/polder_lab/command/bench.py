@@ -24,9 +24,10 @@ from polder_lab import suite as suites
 from polder_lab.campaign import MODES, Recorder, Settings
 from polder_lab.command.shared import Amount, Commands, brief, build_option, forget_inherited, say, terminal, thread_counts, words
 from polder_lab.complaint import Complaint, unknown
-from polder_lab.experiment import Experiment, Outcome
+from polder_lab.experiment import Experiment
 from polder_lab.instrument import PASSES, TIME, instruments
 from polder_lab.launch import Launcher, build_launcher
+from polder_lab.outcome import Outcome
 from polder_lab.place import Place
 from polder_lab.program import PROGRAMS
 from polder_lab.progress import Bar

@@ -1,0 +1,85 @@
+"""What the runs of an experiment came to: cells of a row and a heap, and their ratios."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from polder_lab.heap import Heap
+from polder_lab.interval import Ratio, paired_ratio
+from polder_lab.launch import Run
+from polder_lab.row import Row
+
+
+@dataclass
+class Cell:
+    """One row under one heap: the timed runs by round, in order."""
+
+    by_round: dict[int, Run] = field(default_factory=dict)
+    trouble: str = ""
+
+    @property
+    def runs(self) -> list[Run]:
+        return list(self.by_round.values())
+
+    def median(self, metric: str) -> float:
+        return statistics.median(float(getattr(run, metric)) for run in self.runs)
+
+    def costs(self, metric: str, rounds: int | None = None) -> dict[int, float]:
+        """By round, of the first so many or of all."""
+        return {number: cost(run, metric) for number, run in self.by_round.items() if rounds is None or number < rounds}
+
+
+@dataclass
+class RowOutcome:
+    row: Row
+    cells: dict[str, Cell]  # that of the base first
+    output_varies: bool = False  # of itself, under the base: then it cannot be compared
+
+    @property
+    def base(self) -> Cell:
+        return next(iter(self.cells.values()))
+
+    def pairs(self, heap: str, metric: str) -> tuple[list[float], list[float]] | None:
+        if self.cells[heap].trouble or self.base.trouble:
+            return None
+        return of_both(self.cells[heap].costs(metric), self.base.costs(metric))
+
+    def ratio(self, heap: str, metric: str) -> Ratio | None:
+        pairs = self.pairs(heap, metric)
+        return paired_ratio(*pairs) if pairs else None
+
+
+def of_both(one: Mapping[int, float], other: Mapping[int, float]) -> tuple[list[float], list[float]] | None:
+    """What two have of the rounds that both have."""
+    rounds = sorted(one.keys() & other.keys())
+    return ([one[r] for r in rounds], [other[r] for r in rounds]) if rounds else None
+
+
+def cost(run: Run, metric: str) -> float:
+    """A workload may run for a fixed time instead of a fixed number of operations: compared is time per operation."""
+    if metric == "seconds" and run.operations:
+        return max(run.seconds, 1e-9) / run.operations
+    return max(float(getattr(run, metric)), 1e-9)
+
+
+@dataclass
+class Outcome:
+    heaps: list[Heap]  # without the base
+    rows: list[RowOutcome]
+    rounds: int
+    seed: int
+    interrupted: bool = False
+    others_share: float = 0.0
+    seconds: float = 0.0
+
+    @property
+    def troubles(self) -> list[tuple[str, str, str]]:
+        return [(r.row.title, name, cell.trouble) for r in self.rows for name, cell in r.cells.items() if cell.trouble]
+
+
+def narrow(result: RowOutcome, until: float) -> bool:
+    """Are the intervals of all the row's ratios no wider than `until` of the ratio, to either side?"""
+    ratios = [ratio for name in list(result.cells)[1:] if (ratio := result.ratio(name, "seconds"))]
+    return bool(ratios) and all(r.low is not None and r.high is not None and (r.high - r.low) / 2 <= until * r.value for r in ratios)
