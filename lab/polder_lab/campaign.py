@@ -28,6 +28,7 @@ from polder_lab.suite.described import Size
 from polder_lab.workload import QUICK
 
 RIVALS_OF_QUICK = 6
+MORE_ROUNDS_OF_A_CONTEST = 4  # than otherwise at most: most heaps leave it early
 
 
 @dataclass(frozen=True)
@@ -83,10 +84,10 @@ class Settings:
 
     @property
     def terms(self) -> Terms:
-        mode = MODES[self.mode]
-        return Terms(self.rounds, self.minutes, self.limit, self.seed, fewest=1 if self.punctual else mode.fewest, most=mode.most,
-                     punctual=self.punctual, until=self.until, prove_once=self.mode == "quick" or bool(self.suite), needs_base=False,
-                     longest=mode.longest)
+        mode, contest = MODES[self.mode], bool(self.suite) and isinstance(suites.find(self.suite), suites.Field)
+        return Terms(self.rounds, self.minutes, self.limit, self.seed, fewest=1 if self.punctual else mode.fewest,
+                     most=mode.most * (MORE_ROUNDS_OF_A_CONTEST if contest else 1), punctual=self.punctual, until=self.until,
+                     prove_once=self.mode == "quick" or bool(self.suite), needs_base=False, longest=mode.longest, contest=contest)
 
 
 def subjects(settings: Settings, place: Place) -> tuple[list[Heap], list[str]]:

@@ -16,11 +16,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from polder_lab.heap import Heap
+from polder_lab.heap import PEER_KINDS, Heap
 from polder_lab.instrument import TIME, Instrument
 from polder_lab.interval import FEWEST_ROUNDS
 from polder_lab.launch import Launcher, Run, end_what_runs
-from polder_lab.outcome import Cell, Outcome, RowOutcome, narrow
+from polder_lab.outcome import Cell, Outcome, RowOutcome, beaten, narrow
 from polder_lab.proof import witness
 from polder_lab.row import Row
 from polder_lab.warmth import warm
@@ -73,6 +73,7 @@ class Terms:
     prove_once: bool = False  # the workloads are all one program: one proof a heap stands for all of them
     needs_base: bool = True  # without the base a row is not worth measuring
     longest: float | None = None  # a row whose first run under the base takes longer is left out, and named
+    contest: bool = False  # a peer that is certainly not the best of a row has no further rounds of it
 
 
 class Experiment:
@@ -94,6 +95,7 @@ class Experiment:
         self.first: dict[int, str] = {}  # the output that each row must print
         self.rounds: list[int] | None = None  # of each row, once it is known how long a round takes
         self.ended: set[tuple[int, str, str]] = set()  # (row, heap, instrument) with a trouble
+        self.beaten: set[tuple[int, str]] = set()  # (row, heap) that are timed no longer
         self.done: set[tuple[str, int, int, str]] = set()  # (instrument, round, row, heap)
         self.proven: set[tuple[str, str]] = set()  # (program, heap)
         self.spent = 0.0
@@ -224,7 +226,8 @@ class Experiment:
     # Rounds.
 
     def standing(self, index: int, instrument: Instrument) -> list[Heap]:
-        heaps = [h for h in self.subjects if (index, h.name, instrument.name) not in self.ended]
+        heaps = [h for h in self.subjects if (index, h.name, instrument.name) not in self.ended
+                 and not (instrument is TIME and (index, h.name) in self.beaten)]
         if self.terms.needs_base and (self.base not in heaps or len(heaps) == 1):
             return []
         return heaps
@@ -283,7 +286,7 @@ class Experiment:
                 return
             number += 1
             self.outcome.rounds = number
-            if self.rounds is None:
+            if self.leave_beaten(number) or self.rounds is None:
                 self.settle_rounds(number)
             self.leave_narrow(number)
 
@@ -326,6 +329,14 @@ class Experiment:
             for index in rows:
                 if heap in due[index]:
                     yield index, heap
+
+    def leave_beaten(self, number: int) -> bool:
+        """Whether there are more of them now, so that the time left is enough for more rounds."""
+        before = len(self.beaten)
+        if self.terms.contest:
+            peers = [heap.name for heap in self.subjects if heap.kind in PEER_KINDS]
+            self.beaten |= {(index, name) for index, result in enumerate(self.outcome.rows) for name in beaten(result, peers, number)}
+        return len(self.beaten) != before
 
     def leave_narrow(self, number: int) -> None:
         if self.terms.until and self.rounds:

@@ -13,6 +13,8 @@ from polder_lab.peer import PEERS, debian
 from polder_lab.peer.described import Peer
 from polder_lab.place import Place
 
+PEER_KINDS = frozenset({"peer", "system"})  # what was there before
+
 
 @dataclass(frozen=True)
 class Heap:

@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from polder_lab.heap import PEER_KINDS
 from polder_lab.interval import Ratio, overall_ratio
 from polder_lab.median import median
 from polder_lab.partial import MARK, explained
@@ -103,13 +104,12 @@ Rounds = dict[str, dict[int, float]]
 
 BEST, BEST_PEER, SYSTEM = "best", "best-peer", "system"
 BESTS = {BEST: "best of the row", BEST_PEER: "best peer of the row"}
-PEERS = frozenset({"peer", "system"})  # kinds of subjects: what was there before
 
 
 def bases(view: View) -> list[str]:
     """What ratios are to."""
     kinds = {one.kind for one in view.records.subjects if one.name in view.names}
-    return [BEST, *([BEST_PEER] if "peer" in kinds and kinds - PEERS else []), *([SYSTEM] if SYSTEM in view.names else [])]
+    return [BEST, *([BEST_PEER] if "peer" in kinds and kinds - PEER_KINDS else []), *([SYSTEM] if SYSTEM in view.names else [])]
 
 
 def anchor(family: str) -> str:
@@ -119,7 +119,7 @@ def anchor(family: str) -> str:
 def build(view: View, measure: Measure, against: str) -> Matrix | None:
     """against: a subject, or one of BESTS, of each row (by the ratios themselves)."""
     records = view.records
-    peers = [one.name for one in records.subjects if one.kind in PEERS and one.name in view.names]
+    peers = [one.name for one in records.subjects if one.kind in PEER_KINDS and one.name in view.names]
     groups: dict[str, list[Line]] = {}
     pairs: dict[str, dict[str, list[tuple[list[float], list[float]]]]] = {}
     counted: dict[str, int] = {}

@@ -9,10 +9,11 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from polder_lab import table
+from polder_lab.heap import PEER_KINDS
 from polder_lab.interval import Ratio
 from polder_lab.report.chart.part import view_of
 from polder_lab.report.compared_text import text
-from polder_lab.report.matrix import BEST_PEER, MEASURES, PEERS, Line, Matrix, build
+from polder_lab.report.matrix import BEST_PEER, MEASURES, Line, Matrix, build
 from polder_lab.report.records import read
 
 SHOWN = ("time", "memory")
@@ -23,7 +24,7 @@ LEGEND = ("Ratios to the best peer of each row; below 1 is better. Green or red 
 
 def show(file: Path, console: Console) -> None:
     view = view_of(read([file]))
-    own = [subject.name for subject in view.records.subjects if subject.kind not in PEERS]
+    own = [subject.name for subject in view.records.subjects if subject.kind not in PEER_KINDS]
     for measure in MEASURES:
         found = build(view, measure, BEST_PEER) if measure.key in SHOWN else None
         if found is None:
