@@ -1,10 +1,11 @@
 # polder_test: one call registers one test program.
 #
 #   polder_test(NAME suite.name SOURCES a.cpp ... [KIND gtest|program] [REQUIREMENTS 1 3] [ALSO suite ...] [ARGS ...]
-#               [TIMEOUT seconds] [LIBS ...] [HEADER <a.hpp>]
-#               [HEAPS [LONG_OTHERS] [SHEETS | LONG_SHEETS] [EXCEPT heap ...]] [ONLY_HEAPS heap ...] [SERIAL] [SHARDS n] [LONG])
+#               [TIMEOUT seconds] [LIBS ...] [HEADER <a.hpp>] [OPTIONS key=value,...] [SETTINGS NAME=value ...]
+#               [HEAPS [LONG_OTHERS] [SHEETS | LONG_SHEETS] [EXCEPT heap ...]] [ONLY_HEAPS heap ...] [PAGES] [SERIAL] [SHARDS n] [LONG])
 #
 #   ALSO          further suites to whose promises it belongs: their names choose it, too
+#   OPTIONS       what POLDER_OPTIONS says, where a heap is preloaded; SETTINGS: further environment variables
 #   KIND gtest    (default) links GoogleTest and polder_core: the parts, without replacing the test's own malloc
 #   KIND program  a plain main() that returns 0 or 1 and prints why
 #   HEAPS         runs once under each registered heap, preloaded, as suite.name@heap; left out where no preload
@@ -14,6 +15,9 @@
 #   LONG_SHEETS   the same, in the full form: they share nearly all of their code with the heaps
 #   EXCEPT        not under these: their papers cannot do it, as the comment at the test says
 #   ONLY_HEAPS    instead: under these alone, which promise what others do not
+#   PAGES         once more as if the system's pages were of 16 and of 64 KiB, in the full form: suite.name.pages_16k, …; a gtest
+#                 program that uses heap/in_use_test.hpp. Under the flagship every test of heaps is: suite.name@polder.pages_16k;
+#                 those with PAGES have pages of 64 KiB in the short form, too
 #   HEADER        of a gtest program, what nearly all its sources include: precompiled, in place of GoogleTest's alone
 #   SHARDS        a gtest program runs as so many tests, each with its share of the cases: suite.name@1, …@2, …
 #   LONG          in the full form only, and built when it is asked for (target polder_long)
@@ -35,8 +39,24 @@ macro(polder_needs_python suite otherwise)
   endif()
 endmacro()
 
+# Of polder_test, whose variables they see: one test, with these settings, and the same program with larger pages.
+macro(polder_run name)
+  add_test(NAME ${name} COMMAND ${target} ${arg_ARGS})
+  set_property(TEST ${name} PROPERTY ENVIRONMENT ${ARGN} ${arg_SETTINGS})
+  list(APPEND tests ${name})
+endmacro()
+macro(polder_run_with_larger_pages name)
+  foreach(kib IN ITEMS 16 64)
+    math(EXPR bytes "${kib} * 1024")
+    set(with_pages page_size=${bytes} ${arg_OPTIONS})
+    list(JOIN with_pages "," with_pages)
+    polder_run(${name}.pages_${kib}k ${ARGN} POLDER_TEST_PAGE_SIZE=${bytes} POLDER_OPTIONS=${with_pages})
+    list(APPEND long_tests ${name}.pages_${kib}k)
+  endforeach()
+endmacro()
+
 function(polder_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "HEAPS;LONG_OTHERS;SHEETS;LONG_SHEETS;SERIAL;LONG" "NAME;KIND;TIMEOUT;SHARDS;HEADER" "SOURCES;REQUIREMENTS;ALSO;ARGS;LIBS;EXCEPT;ONLY_HEAPS")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "HEAPS;LONG_OTHERS;SHEETS;LONG_SHEETS;PAGES;SERIAL;LONG" "NAME;KIND;TIMEOUT;SHARDS;HEADER;OPTIONS" "SOURCES;REQUIREMENTS;ALSO;ARGS;LIBS;EXCEPT;ONLY_HEAPS;SETTINGS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "polder_test(${arg_NAME}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -86,6 +106,10 @@ function(polder_test)
   foreach(number IN LISTS arg_REQUIREMENTS)
     list(APPEND labels req-${number})
   endforeach()
+  set(options)
+  if(arg_OPTIONS)
+    set(options POLDER_OPTIONS=${arg_OPTIONS})
+  endif()
   set(tests)  # a function sees its caller's variables
   set(long_tests)
   if(arg_HEAPS)
@@ -103,25 +127,27 @@ function(polder_test)
         set(library polder_shared)
       endif()
       add_dependencies(${target} ${library})
-      add_test(NAME ${arg_NAME}@${heap} COMMAND ${target} ${arg_ARGS})
-      set_property(TEST ${arg_NAME}@${heap} PROPERTY ENVIRONMENT
-        LD_PRELOAD=$<TARGET_FILE:${library}> POLDER_TEST_HEAP=${heap})
-      list(APPEND tests ${arg_NAME}@${heap})
+      polder_run(${arg_NAME}@${heap} LD_PRELOAD=$<TARGET_FILE:${library}> POLDER_TEST_HEAP=${heap} ${options})
       if((arg_LONG_SHEETS AND heap IN_LIST POLDER_SHEETS) OR (arg_LONG_OTHERS AND NOT heap STREQUAL "polder"))
         list(APPEND long_tests ${arg_NAME}@${heap})
+      endif()
+      if(heap STREQUAL "polder")
+        polder_run_with_larger_pages(${arg_NAME}@polder LD_PRELOAD=$<TARGET_FILE:polder_shared> POLDER_TEST_HEAP=polder)
+        if(arg_PAGES)
+          list(REMOVE_ITEM long_tests ${arg_NAME}@polder.pages_64k)
+        endif()
       endif()
     endforeach()
   elseif(arg_SHARDS)
     foreach(shard RANGE 1 ${arg_SHARDS})
-      set(name ${arg_NAME}@${shard})
       math(EXPR index "${shard} - 1")
-      add_test(NAME ${name} COMMAND ${target} ${arg_ARGS})
-      set_property(TEST ${name} PROPERTY ENVIRONMENT GTEST_TOTAL_SHARDS=${arg_SHARDS} GTEST_SHARD_INDEX=${index})
-      list(APPEND tests ${name})
+      polder_run(${arg_NAME}@${shard} GTEST_TOTAL_SHARDS=${arg_SHARDS} GTEST_SHARD_INDEX=${index})
     endforeach()
   else()
-    add_test(NAME ${arg_NAME} COMMAND ${target} ${arg_ARGS})
-    set(tests ${arg_NAME})
+    polder_run(${arg_NAME})
+    if(arg_PAGES)
+      polder_run_with_larger_pages(${arg_NAME})
+    endif()
   endif()
   if(NOT tests)
     return()
@@ -129,7 +155,7 @@ function(polder_test)
   math(EXPR patience "3 * ${arg_TIMEOUT}")
   set_tests_properties(${tests} PROPERTIES TIMEOUT ${patience} COST ${arg_TIMEOUT} LABELS "${labels}")
   if(arg_LONG)
-    set(long_tests ${tests})
+    list(APPEND long_tests ${tests})
     set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL TRUE)
     if(NOT TARGET polder_long)
       add_custom_target(polder_long)

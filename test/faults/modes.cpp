@@ -12,6 +12,7 @@
 
 #include "../probe/again.hpp"
 #include "../probe/opaque.hpp"
+#include "../probe/pages.hpp"
 #include "../probe/the_heap.hpp"
 #include "../probe/thp.hpp"
 #include "refuse.hpp"
@@ -53,9 +54,10 @@ int as_it_is() {
                 m.membarrier);
   probe::expect(m.background == POLDER_BACKGROUND_RUNS && m.background_error == 0,
                 "req 17: background %d, error %d", m.background, m.background_error);
-  probe::expect(m.page_size == std::size_t(::sysconf(_SC_PAGESIZE)), "req 17: pages of %zu", m.page_size);
-  probe::expect(!probe::thp().can_be_had() || m.huge_pages == POLDER_HUGE_PAGES_LARGE, "req 17: huge pages %d",
-                m.huge_pages);
+  probe::expect(m.page_size == probe::page_size(), "req 8: pages of %zu, told is %zu", probe::page_size(),
+                m.page_size);
+  const bool asks = probe::thp().can_be_had() && probe::huge_pages_are_of_use();
+  probe::expect(!asks || m.huge_pages == POLDER_HUGE_PAGES_LARGE, "req 17: huge pages %d", m.huge_pages);
   return 0;
 }
 
@@ -72,8 +74,9 @@ int refused() {
   probe::expect(m.membarrier == 0, "req 17: membarrier is refused, told is %d", m.membarrier);
   probe::expect(m.background == POLDER_BACKGROUND_REFUSED && m.background_error == EPERM,
                 "req 17: a thread is refused, told is %d, error %d", m.background, m.background_error);
-  probe::expect(m.huge_pages == POLDER_HUGE_PAGES_REFUSED, "req 17: advice is refused, told are huge pages %d",
-                m.huge_pages);
+  probe::expect(
+      m.huge_pages == (probe::huge_pages_are_of_use() ? POLDER_HUGE_PAGES_REFUSED : POLDER_HUGE_PAGES_OFF),
+      "req 17: advice is refused, told are huge pages %d", m.huge_pages);
   return 0;
 }
 

@@ -1,11 +1,13 @@
 #pragma once
 // in_use — a heap in use by a test: an instance of its own over a host of the test's own, beside the malloc of the program.
+#include <cstdlib>
 #include <thread>
 #include <utility>
 
 #include <polder/base/config.hpp>
 #include <polder/heap/options.hpp>
 #include <polder/heap/statistics.hpp>
+#include <polder/os/pages.hpp>
 
 namespace polder::heap {
 
@@ -41,12 +43,20 @@ struct test_host {
   static inline thread_local void (*on_borrowing)(Lab&) = nullptr;
 };
 
+// Bytes of the pages that heaps work with whose test does not say it: POLDER_TEST_PAGE_SIZE, and without it the system's.
+inline std::size_t page_of_tests() {
+  static const char* const text = std::getenv("POLDER_TEST_PAGE_SIZE");
+  static const std::size_t asked = text ? std::strtoul(text, nullptr, 10) : 0;
+  return asked > os::page_size() ? asked : os::page_size();
+}
+
 // Heap: over test_host; Lab: what a thread has of it.
 template <class Heap, class Lab>
 class in_use {
  public:
   explicit in_use(const options& o) {
     test_host::asked = o;
+    if (o.page_size == 0) test_host::asked.page_size = page_of_tests();
     test_host::installations = 0;
     test_host::lab_of_thread<Lab> = &test_host::nobody<Lab>;
     current_ = this;

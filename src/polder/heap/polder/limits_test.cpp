@@ -324,7 +324,7 @@ TEST(limits, threads_together_stay_below_the_cap_and_a_new_one_may_come_at_it) {
 TEST(limits, modes_are_told) {
   served h;
   const modes m = h.heap.read_modes();
-  EXPECT_EQ(os::page_size(), m.page_size);
+  EXPECT_EQ(page_of_tests(), m.page_size);
   EXPECT_EQ(0u, m.cgroup_limit);
   if (os::under_sanitizer() == nullptr) {  // where it has no thread
     EXPECT_EQ(0, m.background_error);

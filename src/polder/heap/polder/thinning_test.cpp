@@ -36,7 +36,7 @@ struct sparse : served {
   explicit sparse(const options& o = usual) : served(o) {}
 
   static const char* why_not() {
-    if (os::page_size() * 4 > mem::grain_size) return "pages as large as a span";
+    if (page_of_tests() * 4 > mem::grain_size) return "pages as large as a span";
     return os::lacks_advice();
   }
 
@@ -63,9 +63,12 @@ struct sparse : served {
     return found.size();
   }
   bool is_returned(const void* p) {
-    const auto at = (address(p) & (mem::grain_size - 1)) / os::page_size();
+    const auto at = (address(p) & (mem::grain_size - 1)) / page;
     return (span_of(p).returned.load(order::relaxed) >> at & 1) != 0;
   }
+
+  const std::size_t page = page_of_tests();
+  const bool of_few_pages = mem::grain_size / page < 16;  // a span, which then is sparse with two blocks at most
 };
 
 bool holds(const void* p, std::size_t n) {
@@ -84,7 +87,7 @@ TEST(thinning, trim_gives_free_pages_of_spans_in_use_back) {
   const statistics after = h.now();
   EXPECT_EQ(before.resident - after.resident, bytes);
   EXPECT_GE(h.thin_ones(kept), kept.size() / 2);
-  EXPECT_LT(after.active, before.active / 4);
+  EXPECT_LE(after.active, before.active / 4);
   EXPECT_LT(after.resident, before.resident / 2);
   EXPECT_EQ(before.allocated, after.allocated);
   std::size_t gone = 0;
@@ -109,7 +112,7 @@ TEST(thinning, what_was_given_back_is_nobodys_waste) {
   h.heap.trim(0);
   const unsigned went = unsigned(std::popcount(h.span_of(kept[0]).returned.load(order::relaxed)));
   EXPECT_GT(went, 0u);
-  EXPECT_EQ(mem::grain_size - 64 - went * os::page_size(), h.heap.waste_beside(survivor));
+  EXPECT_EQ(mem::grain_size - 64 - went * h.page, h.heap.waste_beside(survivor));
 }
 
 TEST(thinning, what_went_is_handed_out_again_each_block_once) {
@@ -147,12 +150,13 @@ TEST(thinning, what_is_freed_later_goes_with_what_it_shared_a_page_with) {
   const mem::grain g = h.grain_of(all[13]);
   void* const last = all[13];
   for (std::size_t i = 0; i != all.size(); ++i)
-    if (i < 6 || i > 13) h.free(all[i]);
+    if (i < 6 || i > 13 || (h.of_few_pages && i != 6 && i != 13)) h.free(all[i]);
   h.heap.trim(0);
   ASSERT_TRUE(h.is_thin(last));
-  for (std::size_t i = 6; i != 13; ++i) h.free(all[i]);
+  for (std::size_t i = 6; i != 13; ++i)
+    if (!h.of_few_pages || i == 6) h.free(all[i]);
   h.heap.trim(0);
-  mem::span_pages pages(n, os::page_size());
+  mem::span_pages pages(n, h.page);
   for (const void* p : all)
     if (p != last && h.grain_of(p) == g) pages.note_free(std::uint32_t(address(p) & (mem::grain_size - 1)) / n);
   EXPECT_EQ(pages.wholly_free(), h.span_of(last).returned.load(order::relaxed));
@@ -231,7 +235,7 @@ TEST(thinning, a_free_block_that_was_written_to_is_noticed_on_the_way) {
 TEST(thinning, blocks_that_stayed_are_freed_by_anybody) {
   if (const char* why = sparse::why_not()) GTEST_SKIP() << why;
   sparse h;
-  const blocks kept = h.keep_one(h.make(128, MiB), 60);
+  const blocks kept = h.keep_one(h.make(128, MiB), h.of_few_pages ? 300 : 60);
   h.heap.trim(0);
   EXPECT_GE(h.thin_ones(kept), 8u);
   EXPECT_EQ(aborted, mistaken([&] { h.heap.deallocate_sized(kept.back(), 40); }));
@@ -344,11 +348,11 @@ TEST(thinning, under_a_cap_a_page_is_had_of_the_system_like_any_other) {
   sparse h;
   const blocks kept = h.keep_one(h.make(64, MiB), 1000);
   h.heap.trim(0);
-  const std::size_t most = h.now().committed + 5 * os::page_size();
+  const std::size_t most = h.now().committed + 5 * h.page;
   ASSERT_TRUE(h.heap.set_limit(most));
   std::size_t had = 0;
   while (h.allocate(64) != nullptr) ++had;
-  EXPECT_GE(had, 5 * os::page_size() / 64 / 2);
+  EXPECT_GE(had, 5 * h.page / 64 / 2);
   EXPECT_LE(h.now().committed, most);
   EXPECT_EQ(nullptr, h.allocate(64));
   h.validate();
