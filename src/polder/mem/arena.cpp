@@ -235,8 +235,12 @@ bool arena::open_extra(unsigned n, site s) noexcept {
     bind_to(s, base, bytes);
     extra_bytes_.fetch_add(mapped, order::relaxed);
     k.base.store(base, order::release);  // sync: chunk-base
-    for (unsigned i = 0; i < grains; ++i)
-      if (!map_.store(address(base) + i * grain_size, c * grains_per_chunk + i)) return close_extra(c), false;
+    unsigned named = 0;
+    while (named < grains && map_.store(address(base) + named * grain_size, c * grains_per_chunk + named)) ++named;
+    if (named < grains) {  // a smaller one may leave room for the map's node
+      close_extra(c);
+      continue;
+    }
     static_cast<void>(k.taken.give(0, grains));
     return true;
   }

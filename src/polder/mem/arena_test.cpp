@@ -245,6 +245,19 @@ TEST(arena, the_ladder_under_a_limit) {
         << room;
 }
 
+TEST(arena, where_the_map_has_no_room_beside_a_chunk_a_smaller_one_is_opened) {
+  if (const char* why = os::lacks_limits()) GTEST_SKIP() << why;
+  EXPECT_EQ(os::fine, os::forked([] {
+              fresh_arena a(4 * grain_size, 3);
+              if (!a.it.open_more(1)) return 1;
+              const std::size_t limit = os::bytes_used(os::used::address_space) + chunk_size + grain_size;
+              const rlimit some{limit, limit};
+              if (::setrlimit(RLIMIT_AS, &some) != 0) return 2;
+              if (!a.it.open_more(1)) return 3;
+              return a.it.chunk(a.it.main_chunks()).grains.load(order::relaxed) == grains_per_chunk / 4 ? 0 : 4;
+            }));
+}
+
 // A limit beyond what the machine could ever give is tables for no more than that.
 TEST(arena, a_limit_far_away_costs_no_more_addresses_than_none) {
   if (const char* why = os::lacks_limits()) GTEST_SKIP() << why;
