@@ -537,6 +537,7 @@ TEST(grain_pool, single_grains_that_will_be_dense_lie_in_huge_pages_however_many
 // The first chunk is used up first: what is mapped beside it would be missed elsewhere.
 TEST(grain_pool, where_data_are_limited_dense_ones_open_no_second_chunk_before_the_first_is_full) {
   if (const char* why = os::lacks_huge_pages()) GTEST_SKIP() << why;
+  if (const char* why = os::lacks_limits()) GTEST_SKIP() << why;
   EXPECT_EQ(os::fine, os::forked([] {
               const rlimit far_away{rlim_t{1} << 50, rlim_t{1} << 50};
               if (::setrlimit(RLIMIT_DATA, &far_away) != 0) return 1;

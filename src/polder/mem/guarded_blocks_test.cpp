@@ -123,6 +123,7 @@ TEST_F(guarded, none_are_where_their_addresses_cannot_be_had) {
 
 // Where the kernel has marks, a live block costs no mapping more; else it cuts one into three.
 TEST_F(guarded, by_marks_cost_no_mappings) {
+  if (const char* why = os::lacks_advice()) GTEST_SKIP() << why;
   auto* const some = static_cast<std::byte*>(os::map(page));
   const bool has_marks = os::install_guard(some, page);
   os::unmap(some, page);

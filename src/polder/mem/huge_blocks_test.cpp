@@ -651,6 +651,9 @@ TEST(huge_blocks, a_resize_that_is_refused_late_leaves_the_mapping_that_another_
 }
 
 TEST(huge_blocks, a_resize_that_is_refused_late_leaves_the_block_that_another_thread_has_in_its_place) {
+#if defined(POLDER_EMULATED)
+  GTEST_SKIP() << "the next mapping lies elsewhere than the last that went";
+#endif
   refused_late h(false, [](void*, std::size_t bytes) { return refused_late::now->blocks.take(bytes, 16).p; });
   ASSERT_TRUE(h.other_is_there());
   EXPECT_EQ(h.length, h.usable(h.other));
