@@ -56,10 +56,10 @@ if(POLDER_SANITIZE STREQUAL "address,undefined")
 endif()
 
 # Threads count too. And the heap's own tests, whose memory is none of AddressSanitizer's, have those of UBSan's checks here that cost
-# the compiler a twelfth; the preset ubsan has them all.
+# the compiler a twelfth and their runs little; the preset ubsan has them all.
 if(POLDER_COVERAGE)
   target_compile_options(polder_options INTERFACE --coverage -fprofile-update=atomic
-    -fsanitize=undefined -fno-sanitize=null,alignment,object-size,vptr -fno-sanitize-recover=all)
+    -fsanitize=undefined -fno-sanitize=null,alignment,object-size,vptr,pointer-overflow -fno-sanitize-recover=all)
   target_link_options(polder_options INTERFACE --coverage -fsanitize=undefined)
 endif()
 
