@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from polder_lab.by_round import best, of_both, ratio
 from polder_lab.heap import Heap
 from polder_lab.interval import Ratio, paired_ratio
 from polder_lab.launch import Run
@@ -42,19 +43,12 @@ class RowOutcome:
         return next(iter(self.cells.values()))
 
     def pairs(self, heap: str, metric: str) -> tuple[list[float], list[float]] | None:
-        if self.cells[heap].trouble or self.base.trouble:
-            return None
-        return of_both(self.cells[heap].costs(metric), self.base.costs(metric))
+        pairs = of_both(self.cells[heap].costs(metric), self.base.costs(metric))
+        return pairs if pairs[0] and not self.cells[heap].trouble and not self.base.trouble else None
 
     def ratio(self, heap: str, metric: str) -> Ratio | None:
         pairs = self.pairs(heap, metric)
         return paired_ratio(*pairs) if pairs else None
-
-
-def of_both(one: Mapping[int, float], other: Mapping[int, float]) -> tuple[list[float], list[float]] | None:
-    """What two have of the rounds that both have."""
-    rounds = sorted(one.keys() & other.keys())
-    return ([one[r] for r in rounds], [other[r] for r in rounds]) if rounds else None
 
 
 def cost(run: Run, metric: str) -> float:
@@ -92,7 +86,6 @@ def beaten(result: RowOutcome, peers: Collection[str], rounds: int) -> set[str]:
     1.024 of the best peers that six had at 1.006. So rounds are many, and all who are certainly not the best leave them to the others.
     """
     costs = {name: result.cells[name].costs("seconds", rounds) for name in peers if not result.cells[name].trouble}
-    medians = {name: statistics.median(of.values()) for name, of in costs.items() if of}
-    best = min(medians, key=medians.__getitem__, default="")
-    ratios = {name: paired_ratio(*pairs) for name in medians if name != best and (pairs := of_both(costs[name], costs[best]))}
-    return {name for name, ratio in ratios.items() if ratio.low is not None and ratio.low > 1}
+    ahead = best(costs)
+    to_it = {name: ratio(of, costs[ahead]) for name, of in costs.items() if ahead}
+    return {name for name, found in to_it.items() if found and found.low is not None and found.low > 1}

@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from polder_lab.by_round import ratio
 from polder_lab.median import median
 from polder_lab.report import units
 from polder_lab.report.chart.part import View
 from polder_lab.report.chart.repetitions import peak
-from polder_lab.report.estimate import ratio
 from polder_lab.report.matrix import Cell
 from polder_lab.report.records import Records, Run
 

@@ -1,17 +1,8 @@
-"""What repetitions say beside their median: ratios paired by round, percentiles out of buckets, a Pareto front."""
+"""What repetitions say beside their median: percentiles out of buckets, a Pareto front."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-
-from polder_lab.interval import Ratio, paired_ratio
-
-
-def ratio(subject: Mapping[int, float], base: Mapping[int, float]) -> Ratio | None:
-    """Of the rounds that both have."""
-    rounds = sorted(subject.keys() & base.keys())
-    return paired_ratio([subject[r] for r in rounds], [base[r] for r in rounds]) if rounds else None
-
 
 Buckets = Sequence[tuple[float, float, int]]  # lowest ns, highest ns, how many
 

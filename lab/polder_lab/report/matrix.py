@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from polder_lab.by_round import best, of_both, ratio
 from polder_lab.heap import PEER_KINDS
 from polder_lab.interval import Ratio, overall_ratio
 from polder_lab.median import median
@@ -13,7 +13,7 @@ from polder_lab.partial import MARK, explained
 from polder_lab.report import units
 from polder_lab.report.chart.part import View
 from polder_lab.report.chart.repetitions import peak, time_of
-from polder_lab.report.estimate import percentile, ratio
+from polder_lab.report.estimate import percentile
 from polder_lab.report.records import GROUPS, Row, Run
 
 
@@ -132,12 +132,10 @@ def build(view: View, measure: Measure, against: str) -> Matrix | None:
         cells = []
         for name in view.names:
             cells.append(cell_of(view, measure, row, rounds[name], rounds[base] if base else {}, name))
-            shared = sorted(rounds[name].keys() & rounds[base].keys()) if base else []
-            if shared and base:
+            shared = of_both(rounds[name], rounds[base] if base else {})
+            if shared[0]:
                 for part in (title, "all"):
-                    pairs.setdefault(part, {}).setdefault(name, []).append(
-                        ([rounds[name][r] for r in shared], [rounds[base][r] for r in shared])
-                    )
+                    pairs.setdefault(part, {}).setdefault(name, []).append(shared)
         if base:
             counted[title] = counted.get(title, 0) + 1
             counted["all"] = counted.get("all", 0) + 1
@@ -158,19 +156,7 @@ def build(view: View, measure: Measure, against: str) -> Matrix | None:
 def base_of(rounds: Rounds, against: str) -> str | None:
     if against != BEST:
         return against if rounds.get(against) else None
-    medians = {name: statistics.median(values.values()) for name, values in rounds.items() if values}
-    if not medians:
-        return None
-    # The lowest median, unless another is ahead of it by the ratio that the cells show: then that one, and so on.
-    best = min(medians, key=medians.__getitem__)
-    refused: set[str] = set()
-    while True:
-        ahead = {name: found.value for name in medians.keys() - refused - {best} if (found := ratio(rounds[name], rounds[best]))}
-        nearest = min(ahead, key=ahead.__getitem__, default=best)
-        if nearest == best or ahead[nearest] >= 1:
-            return best
-        refused.add(best)
-        best = nearest
+    return best(rounds)
 
 
 def cell_of(view: View, measure: Measure, row: Row, values: dict[int, float], base: dict[int, float], name: str) -> Cell:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from polder_lab.by_round import ratio
 from polder_lab.median import median
-from polder_lab.report import estimate, units
+from polder_lab.report import units
 from polder_lab.report.chart import latency, repetitions
 from polder_lab.report.chart.part import View
+from polder_lab.report.estimate import percentile
 from polder_lab.report.records import Row
 
 
@@ -24,7 +26,7 @@ def table(view: View, row: Row) -> list[dict[str, str]]:
             line["95 %"] = (
                 f"{units.seconds(known.low)} – {units.seconds(known.high)}" if known.low is not None and known.high is not None else ""
             )
-        found = estimate.ratio(records.by_round("time", row.id, name, lambda run: run.cost), base)
+        found = ratio(records.by_round("time", row.id, name, lambda run: run.cost), base)
         if found and name != "system":
             line["to system"] = units.ratio(found.value)
             line["95 % of it"] = (
@@ -57,7 +59,7 @@ def table(view: View, row: Row) -> list[dict[str, str]]:
                 line[figure.replace("_", " ")] = units.count(known.value)
         buckets, worst = latency.sampled(view, row, name, "malloc")
         for title, share in (("malloc 50 %", 0.5), ("99 %", 0.99), ("99.99 %", 0.9999)):
-            if at := estimate.percentile(buckets, share):
+            if at := percentile(buckets, share):
                 line[title] = units.seconds(at * 1e-9)
         if buckets:
             line["worst"] = units.seconds(worst * 1e-9)

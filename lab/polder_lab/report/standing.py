@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from polder_lab.by_round import ratio
 from polder_lab.complaint import Complaint
 from polder_lab.interval import Ratio
 from polder_lab.median import Estimate, median
 from polder_lab.noise import OTHERS_LIMIT
-from polder_lab.report.estimate import ratio
 from polder_lab.report.records import Records, Run, read
 
 ALLOCATOR = "polder"  # where it was measured

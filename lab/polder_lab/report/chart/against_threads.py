@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from polder_lab.by_round import ratio
 from polder_lab.interval import Ratio
 from polder_lab.median import Estimate, median
 from polder_lab.report import units
 from polder_lab.report.chart.part import Chart, Point, View, byte_axis, hover, interval, lines
-from polder_lab.report.estimate import ratio
 from polder_lab.report.records import Records, Row, Run
 
 Value = Callable[[Run], float | None]
