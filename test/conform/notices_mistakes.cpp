@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
       child_result result;
       for (int tries = expected ? 10 : 1; tries != 0 && !failed; --tries) {
         result = run_child({argv[1], "run", q.probe}, environment({preload, "MISTAKE=" + made}, {"POLDER_OPTIONS"}),
-                           expected ? 8 : 240);
+                           expected ? 15 : 240);
         failed = !result.exited(0) && !result.exited(77) && !result.exited(2) && !result.exited(no_such_mistake);
       }
       if (failed == expected) continue;
