@@ -1,5 +1,5 @@
 #pragma once
-// pages — how large the heap takes pages to be: as the test was told, or as the system has them.
+// pages — how large the heap takes pages to be: as the test was told, where the system's are no larger.
 #include <unistd.h>
 
 #include <cstddef>
@@ -9,7 +9,9 @@ namespace polder::probe {
 
 inline std::size_t page_size() {
   const char* const told = std::getenv("POLDER_TEST_PAGE_SIZE");
-  return told != nullptr ? std::strtoul(told, nullptr, 10) : std::size_t(::sysconf(_SC_PAGESIZE));
+  const std::size_t wanted = told != nullptr ? std::strtoul(told, nullptr, 10) : 0;
+  const auto has = std::size_t(::sysconf(_SC_PAGESIZE));
+  return wanted > has ? wanted : has;
 }
 
 // Elsewhere a huge one is larger than what is of use.
