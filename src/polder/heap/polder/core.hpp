@@ -31,6 +31,10 @@
 
 namespace polder::heap {
 
+// What is done for a LAB where there is no memory for another. all: a trim, and who watches the cap is asked; little: nothing, for who
+// can do without.
+enum class effort : bool { little, all };
+
 class core {
  public:
   // A heap in a reservation of its own; null if the system refuses even the smallest. Nothing is shared yet, so two
@@ -41,7 +45,7 @@ class core {
   // ---- LABs
   // Its door is shut yet; null: no memory. `thread`: whose it is, so that it can be had by others when that has ended without
   // giving it up; unnumbered: it is borrowed.
-  lab* acquire_lab(std::uint32_t thread) noexcept;
+  lab* acquire_lab(std::uint32_t thread, effort e) noexcept;
   void release_lab(lab& l) noexcept;  // by its thread, outside
   // By its thread, outside, which finds it claimed. Nobody else has a LAB that was given away before that thread has ended: so it is
   // given to who was stopped while claiming it, or killed, and not to one who works.
@@ -54,6 +58,8 @@ class core {
   void* allocate_zeroed(lab& l, std::size_t n) noexcept;
   void* allocate_aligned(lab& l, std::size_t alignment, std::size_t n) noexcept;
   void* reallocate(lab& l, void* p, std::size_t n) noexcept;
+  void* stay_though_small(void* p,
+                          std::size_t n) noexcept;  // p, where it holds n bytes; else null. No LAB is needed
 
   // ---- the free of a block that the fast path did not take
   void deallocate(lab& l, void* p) noexcept;
@@ -92,8 +98,8 @@ class core {
   void on_target(mem::budget::told* who) noexcept { budget_.on_target(who); }
 
   // ---- the heap profile: by who is inside `own`. `mean`: bytes between two samples
-  profiling start_profile(lab& own, std::uint64_t mean) noexcept;
-  void stop_profile(lab& own) noexcept;
+  profiling start_profile(lab* own, std::uint64_t mean) noexcept;
+  void stop_profile(lab* own) noexcept;
   // By who has come inside after a claim, or for the first time: it may do no more than free, and come by nowhere else.
   void note_return(lab& l) noexcept;
   bool is_profiling() const noexcept { return profiling_.load(order::relaxed) != 0; }
@@ -135,7 +141,7 @@ class core {
   lab& lab_at(mem::lab_number n) const noexcept;
   mem::lab_number labs_made() const noexcept { return labs_.load(order::acquire); }  // sync: number-counted
   lab* make_lab(mem::site s) noexcept;
-  lab* find_lab(std::uint32_t thread) noexcept;
+  lab* find_lab(std::uint32_t thread, effort e) noexcept;
   lab* idle_lab(mem::site s, std::uint32_t thread) noexcept;
   lab* pop_idle(index_stack& from, std::uint32_t thread) noexcept;
   void push_idle(lab& l, bool with_spans) noexcept;
@@ -309,7 +315,7 @@ class core {
   void* allocate_unwatched(lab& l, std::size_t n) noexcept;
   void* allocate_zeroed_unwatched(lab& l, std::size_t n) noexcept;
   bool watches() const noexcept { return watched_.load(order::relaxed) != 0; }
-  void tell_labs(lab& own) noexcept;
+  void tell_labs(lab* own) noexcept;
   void hear(lab& l) noexcept;
   // By who has come inside, and may have been turned away by who tells of it.
   void ask_whether_watched(lab& l) noexcept {

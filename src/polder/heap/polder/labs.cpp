@@ -156,8 +156,8 @@ lab* core::idle_lab(mem::site s, std::uint32_t thread) noexcept {
   return nullptr;
 }
 
-lab* core::acquire_lab(std::uint32_t thread) noexcept {
-  lab* const l = find_lab(thread);
+lab* core::acquire_lab(std::uint32_t thread, effort e) noexcept {
+  lab* const l = find_lab(thread, e);
   if (!l) return nullptr;
   l->turned_away_since.store(0, order::relaxed);
   if (thread != gate::unnumbered) threads_.fetch_add(1, order::relaxed);
@@ -179,14 +179,21 @@ bool core::give_way(lab& l) noexcept {
   return gone;
 }
 
-lab* core::find_lab(std::uint32_t thread) noexcept {
+lab* core::find_lab(std::uint32_t thread, effort e) noexcept {
   const mem::site s = site_here();
   lab* l = idle_lab(s, thread);
   if (l) return l;
-  const auto make = [&] {
-    if (lab* const made = make_lab(s)) return made;
+  const auto may_be_room = [this](unsigned tries) {
+    constexpr std::size_t wanted = mem::grain_size;
+    if (tries != 0 && !(budget_.refuses(wanted) && budget_.ask(wanted))) return false;
     trim(nullptr);
-    return make_lab(s);
+    return true;
+  };
+  const auto make = [&]() -> lab* {
+    for (unsigned tries = 0;; ++tries) {
+      if (lab* const made = make_lab(s)) return made;
+      if (e == effort::little || !may_be_room(tries)) return nullptr;
+    }
   };
   // One that somebody has found and drains before it is taken is for whoever comes next.
   for (; (l = make()) != nullptr; push_idle(*l, false)) {
@@ -338,10 +345,10 @@ bool core::with_left(lab& l, F f) noexcept {
 
 // Whether allocations are watched, to all LABs. A claim, refused or not, leaves the door shut, so that an owner who was inside, or
 // whose LAB somebody else had just claimed, asks itself when it next comes. Where nobody can claim, all hear in their next decay step.
-void core::tell_labs(lab& own) noexcept {
-  hear(own);
+void core::tell_labs(lab* own) noexcept {
+  if (own) hear(*own);
   for (mem::lab_number n = 1; heavy_fences_ && n <= labs_made(); ++n)
-    if (lab& l = lab_at(n); &l != &own) with_claimed(l, [this](lab& claimed) { hear(claimed); });
+    if (lab& l = lab_at(n); &l != own) with_claimed(l, [this](lab& claimed) { hear(claimed); });
 }
 
 void core::hear(lab& l) noexcept {

@@ -165,6 +165,14 @@ void core::note_asked(const void* p, std::size_t n) noexcept {
   if (const std::uint32_t number = huge_number_of(p); number != 0) huge_.shrink(number, n);
 }
 
+// A shrink cannot fail.
+void* core::stay_though_small(void* p, std::size_t n) noexcept {
+  if (n > usable_size(p)) return nullptr;
+  note_asked(p, n);
+  kept_though_small_.store(true, order::relaxed);
+  return p;
+}
+
 void* core::reallocate(lab& l, void* p, std::size_t n) noexcept {
   mem::heap_profile* const profile = profile_.load(order::acquire);  // sync: installed
   const auto in_place = [&] { return profile ? resize_sampled(*profile, p, n) : try_in_place(p, n); };
@@ -194,12 +202,7 @@ void* core::reallocate(lab& l, void* p, std::size_t n) noexcept {
   }
   if (const std::size_t more = with_room(had, n); !q && more != n) q = allocate(l, more);
   if (!q) q = allocate(l, n);
-  if (!q) {
-    if (n > had) return nullptr;
-    note_asked(p, n);
-    kept_though_small_.store(true, order::relaxed);  // a shrink cannot fail
-    return p;
-  }
+  if (!q) return stay_though_small(p, n);
   __builtin_memcpy(q, p, n < had ? n : had);
   deallocate(l, p);
   return q;

@@ -5,10 +5,13 @@
 #include <cstring>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <polder/heap/polder/served_test.hpp>
 #include <polder/os/asks_for_huge_pages_test.hpp>
+#include <polder/os/futex.hpp>
+#include <polder/os/heavy_fence.hpp>
 #include <polder/os/lacks_test.hpp>
 
 namespace polder::heap {
@@ -208,6 +211,66 @@ TEST(limits, who_watches_the_cap_frees_and_is_asked_again) {
   h.heap.on_limit(nullptr);
   EXPECT_EQ(nullptr, h.allocate(size));
   EXPECT_EQ(2, h.called);
+}
+
+// A LAB may need a grain itself: of some in turn one does.
+TEST(limits, who_watches_the_cap_is_asked_for_the_lab_of_a_new_thread) {
+  limited h(limited::with(8 * MiB));
+  std::vector<lab*> of_threads;
+  for (std::size_t n = 0; n != mem::grain_size / sizeof(lab) + 2; ++n) {
+    h.heap.on_limit(nullptr);
+    EXPECT_FALSE(h.fill(h.spare));
+    of_threads.push_back(std::exchange(h.in_use::own(), &test_host::nobody<lab>));
+    h.heap.on_limit([](std::size_t wanted) {
+      limited& l = *limited::current;
+      EXPECT_EQ(mem::grain_size, wanted);
+      const bool frees = !l.spare.empty();
+      l.free_all(l.spare);
+      return frees;
+    });
+    h.free(h.allocate(size));
+    EXPECT_NE(&test_host::nobody<lab>, &h.own()) << n;
+  }
+  h.heap.on_limit(nullptr);
+  h.free_all(h.spare);
+  for (lab* l : of_threads) {
+    h.heap.leave_thread();
+    h.in_use::own() = l;
+  }
+}
+
+// What another claims for a moment: a trim, say, of one who is refused memory himself.
+TEST(limits, what_is_free_in_a_lab_that_is_claimed_is_waited_for) {
+  if (!os::register_heavy_fence()) GTEST_SKIP() << "no membarrier here";
+  limited h(limited::with(8 * MiB));
+  blocks held;
+  EXPECT_FALSE(h.fill(held));
+  for (std::size_t i = 0; i < held.size(); i += 2) h.free(std::exchange(held[i], nullptr));
+  lab& own = h.own();
+  const auto while_it_is_claimed = [&](auto f) {
+    ASSERT_EQ(claim::held, own.door.try_claim([] { return os::heavy_fence(); }));
+    std::thread claimer([&] {
+      os::sleep_for(2);
+      EXPECT_TRUE(own.door.end_claim());
+    });
+    f();
+    claimer.join();
+    EXPECT_EQ(&own, &h.own());
+  };
+  while_it_is_claimed([&] { held.push_back(h.allocate(size)); });
+  EXPECT_NE(nullptr, held.back());
+  while_it_is_claimed([&] { held.push_back(h.heap.allocate_zeroed(size)); });
+  EXPECT_NE(nullptr, held.back());
+  while_it_is_claimed([&] { held.push_back(h.heap.allocate_aligned(512, size)); });
+  EXPECT_NE(nullptr, held.back());
+  void* batch[3] = {};
+  while_it_is_claimed([&] { EXPECT_EQ(3u, h.heap.allocate_batch(size, 3, batch)); });
+  held.insert(held.end(), batch, batch + 3);
+  // But not for good: it may be claimed by who was stopped.
+  ASSERT_EQ(claim::held, own.door.try_claim([] { return os::heavy_fence(); }));
+  EXPECT_EQ(nullptr, h.allocate(size));
+  EXPECT_TRUE(own.door.end_claim());
+  h.free_all(held);
 }
 
 TEST(limits, above_the_target_nothing_spare_is_kept_and_allocation_goes_on) {

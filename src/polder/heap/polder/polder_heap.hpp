@@ -24,6 +24,7 @@
 #include <polder/heap/info.hpp>
 #include <polder/heap/polder/core.hpp>
 #include <polder/heap/polder/remote_free.hpp>
+#include <polder/os/futex.hpp>
 #include <polder/sync/install_once.hpp>
 
 namespace polder::heap {
@@ -89,7 +90,7 @@ class polder_heap {
   }
 
   void* allocate(std::size_t n) noexcept {
-    return with_lab<void*>([&](core& c, lab& l) { return c.allocate(l, n); });
+    return allocate_with_lab([&](core& c, lab& l) { return c.allocate(l, n); });
   }
 
   POLDER_ALWAYS_INLINE void deallocate(void* p) noexcept { deallocate_as(p, any_size{}); }
@@ -119,13 +120,15 @@ class polder_heap {
     return allocate_missed(n, inside);
   }
   POLDER_NOINLINE void* reallocate_slowly(void* p, std::size_t n) noexcept {
-    return with_lab<void*>([=](core& c, lab& own) { return c.reallocate(own, p, n); });
+    if (void *const q = allocate_with_lab([=](core& c, lab& own) { return c.reallocate(own, p, n); })) return q;
+    core* const c = core_.load(order::acquire);  // sync: installed
+    return c ? c->stay_though_small(p, n) : nullptr;
   }
 
   // ---- the rest ----------------------------------------------------------------------------------------------------
 
   void* allocate_zeroed(std::size_t n) noexcept {
-    return with_lab<void*>([&](core& c, lab& l) { return c.allocate_zeroed(l, n); });
+    return allocate_with_lab([&](core& c, lab& l) { return c.allocate_zeroed(l, n); });
   }
   // alignment: a power of two. The class of a multiple of it has a block size that is one, too (class_table::aligned).
   void* allocate_aligned(std::size_t alignment, std::size_t n) noexcept {
@@ -171,14 +174,14 @@ class polder_heap {
   }
   std::size_t allocate_batch(std::size_t n, std::size_t count, void** out) noexcept {
     std::size_t had = 0;
-    with_lab<void*>([&](core& c, lab& l) {
+    allocate_with_lab([&](core& c, lab& l) {
       while (had < count && (out[had] = c.allocate(l, n)) != nullptr) ++had;
-      return nullptr;
+      return had == count ? static_cast<void*>(out) : nullptr;
     });
     return had;
   }
   void deallocate_batch(void** blocks, std::size_t count) noexcept {
-    if (lab* const l = come_in()) {
+    if (lab* const l = come_in(effort::little)) {
       core& c = *core_.load(order::relaxed);
       constexpr std::size_t ahead = 8;  // blocks that were retired long ago are in no cache
       for (std::size_t i = 0; i < count; ++i) {
@@ -193,10 +196,7 @@ class polder_heap {
   // Everything at once: the pools hold nothing back, so `keep_bytes` is not looked at.
   std::size_t trim(std::size_t) noexcept {
     std::size_t bytes = 0;
-    with_lab<void*>([&](core& c, lab& l) {
-      bytes = c.trim(&l);
-      return nullptr;
-    });
+    with_lab_or_none(effort::little, [&](core& c, lab* l) { bytes = c.trim(l); });
     return bytes;
   }
   static constexpr unsigned size_classes = classes::count;
@@ -235,17 +235,11 @@ class polder_heap {
   // ---- the heap profile (core.hpp)
   profiling start_profile(std::uint64_t mean) noexcept {
     profiling answer = profiling::no_memory;
-    with_lab<void*>([&](core& c, lab& l) {
-      answer = c.start_profile(l, mean);
-      return nullptr;
-    });
+    with_lab_or_none(effort::little, [&](core& c, lab* l) { answer = c.start_profile(l, mean); });
     return answer;
   }
   void stop_profile() noexcept {
-    with_lab<void*>([](core& c, lab& l) {
-      c.stop_profile(l);
-      return nullptr;
-    });
+    with_lab_or_none(effort::little, [](core& c, lab* l) { c.stop_profile(l); });
   }
   bool is_profiling() const noexcept {
     core* const c = core_.load(order::acquire);  // sync: installed
@@ -330,13 +324,13 @@ class polder_heap {
 
   // Brings the calling thread inside a LAB of its own. Null: none can be had, or it is claimed, or the thread is inside already
   // (a signal handler), or its exit is behind it.
-  lab* come_in() noexcept {
+  lab* come_in(effort e) noexcept {
     for (;;) {
       lab* l = here();
       if (l == nobody()) {
         core* const c = shared();
         if (!c || !Host::may_settle()) return nullptr;
-        l = c->acquire_lab(c->number_of_caller());
+        l = c->acquire_lab(c->number_of_caller(), e);
         if (!l) return nullptr;
         // A signal handler may have settled this thread in the meantime: one compare-and-swap against it.
         if (!replace_own(here(), nobody(), l)) {
@@ -371,9 +365,9 @@ class polder_heap {
 
   // A LAB for one operation, inside it. Whoever trims may claim it as soon as it is acquired, before this thread is inside: then
   // that one keeps it, and another is taken.
-  static lab* borrow(core& c) noexcept {
+  static lab* borrow(core& c, effort e) noexcept {
     for (;;) {
-      lab* const l = c.acquire_lab(gate::unnumbered);
+      lab* const l = c.acquire_lab(gate::unnumbered, e);
       if (!l) return nullptr;
       if constexpr (requires { Host::about_to_borrow(*l); }) Host::about_to_borrow(*l);
       if (l->door.come_in()) return l;
@@ -381,21 +375,46 @@ class polder_heap {
     }
   }
 
-  // Runs f(core, lab) inside a LAB: the thread's own, or one borrowed for this operation.
-  template <class R, class F>
-  POLDER_NOINLINE R with_lab(F f) noexcept {
-    if (lab* const l = come_in()) {
-      const R r = f(*core_.load(order::relaxed), *l);
+  // Runs f(core, lab) inside a LAB: the thread's own, or one borrowed for this operation; null: none can be had. Whether it was its own.
+  template <class F>
+  POLDER_ALWAYS_INLINE bool with_lab_or_none(effort e, F f) noexcept {
+    if (lab* const l = come_in(e)) {
+      f(*core_.load(order::relaxed), l);
       l->door.exit();
-      return r;
+      return true;
     }
     core* const c = shared();
-    lab* const l = c ? borrow(*c) : nullptr;
-    if (!l) return R{};
-    const R r = f(*c, *l);
-    l->door.exit();
-    c->release_lab(*l);
-    return r;
+    if (!c) return false;
+    lab* const l = borrow(*c, e);
+    f(*c, l);
+    if (l) {
+      l->door.exit();
+      c->release_lab(*l);
+    }
+    return false;
+  }
+
+  // f(core, lab), for who allocates. What a borrowed LAB cannot have may lie free in the thread's own, which somebody has claimed: that
+  // is over in a moment, and is waited for, but not for good: many looks, for who trims again and again is seldom elsewhere, and some
+  // naps, for one who was stopped.
+  template <class F>
+  POLDER_NOINLINE void* allocate_with_lab(F f) noexcept {
+    constexpr unsigned most_naps = 16, most_looks = 1000;
+    void* p = nullptr;
+    const auto allocate_in = [&](core& c, lab* l) {
+      if (l) p = f(c, *l);
+    };
+    if (with_lab_or_none(effort::all, allocate_in) || p) return p;
+    for (unsigned looks = 0; here() != nobody() && !here()->door.active(); ++looks) {
+      if (looks == most_naps * most_looks) return nullptr;
+      if (looks % most_looks == most_looks - 1) os::sleep_for(1);
+      if (lab* const own = come_in(effort::little)) {
+        allocate_in(*core_.load(order::relaxed), own);
+        own->door.exit();
+        return p;
+      }
+    }
+    return nullptr;
   }
 
   // The fast path of malloc: served(block), or missed(n, inside) as for allocate_or.
@@ -470,7 +489,7 @@ class polder_heap {
     } else if (inside) {
       nobody()->door.exit();
     }
-    return with_lab<void*>(f);
+    return allocate_with_lab(f);
   }
 
   // What free was told of a block's size. suits, suits_class: it is this span's, as far as can be told at once; check: does not
@@ -574,7 +593,7 @@ class polder_heap {
   POLDER_NOINLINE static void deallocate_outside(void* p, polder_heap& self, Size size) noexcept {
     if (p == nullptr) return;
     if (core* const c = self.core_.load(order::acquire)) size.check(*c, p);  // sync: installed
-    if (lab* const l = self.come_in()) {
+    if (lab* const l = self.come_in(effort::little)) {
       self.core_.load(order::relaxed)->deallocate(*l, p);
       l->door.exit();
     } else if (core* const c = self.shared()) {

@@ -14,7 +14,7 @@ namespace polder::heap {
 
 // ---- on and off ------------------------------------------------------------------------------------------------------
 
-profiling core::start_profile(lab& own, std::uint64_t mean) noexcept {
+profiling core::start_profile(lab* own, std::uint64_t mean) noexcept {
   os::prepare_backtraces();
   const auto make = [mean] {
     auto* const fresh = mem::zeroed::make<mem::heap_profile>(1);
@@ -31,7 +31,7 @@ profiling core::start_profile(lab& own, std::uint64_t mean) noexcept {
   return profiling::done;
 }
 
-void core::stop_profile(lab& own) noexcept {
+void core::stop_profile(lab* own) noexcept {
   profiling_.store(0, order::relaxed);
   watched_.store(options_.hardened, order::relaxed);
   tell_labs(own);

@@ -332,6 +332,35 @@ TEST(no_memory, none_for_another_lab) {
             }));
 }
 
+// realloc to less does not fail, free gives back, a trim finds, and the profile ends.
+TEST(no_memory, none_for_another_lab_of_who_asks_for_none) {
+  if (const char* why = os::lacks_limits()) GTEST_SKIP() << why;
+  EXPECT_EQ(os::fine, os::forked([] {
+              served h({.arena_size = 4 * MiB, .decay_ms = 1'000'000});
+              void* const p = h.allocate(4 * KiB);
+              if (p == nullptr || h.heap.start_profile(1) != profiling::done) return 1;
+              lab* const first = &h.own();
+              if (!leave_room(0)) return 2;
+              use_up(h);
+              const auto lose_lab = [&] { h.in_use::own() = &test_host::nobody<polder::heap::lab>; };
+              for (unsigned lab = 0; lab != 100; ++lab) {  // those that there is room for
+                lose_lab();
+                static_cast<void>(h.allocate(16));
+              }
+              if (h.heap.reallocate(p, 100) != p || h.heap.reallocate(p, 4 * KiB) != p) return 3;
+              if (h.heap.reallocate(p, 5 * KiB) != nullptr) return 4;
+              h.heap.stop_profile();
+              if (h.heap.is_profiling()) return 5;
+              lab* const none = &test_host::nobody<polder::heap::lab>;
+              if (h.in_use::own() != none) return 6;
+              h.free(p);
+              h.heap.trim(0);
+              if (h.in_use::own() != none) return 7;
+              h.in_use::own() = first;
+              return h.allocate(4 * KiB) == p ? 0 : 8;
+            }));
+}
+
 TEST(no_memory, none_for_a_quarantine) {
   if (const char* why = os::lacks_limits()) GTEST_SKIP() << why;
   EXPECT_EQ(os::fine, os::forked([] {
