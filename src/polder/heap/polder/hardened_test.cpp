@@ -244,6 +244,14 @@ TEST_F(guarding_heap, takes_guarded_blocks_for_its_own) {
   s.in_a_thread([&] { s.free(guarded(33)); });
 }
 
+// Room beside what was asked for would be part of the size by which a guarded block is known.
+TEST_F(guarding_heap, knows_what_realloc_was_asked_for) {
+  for (std::size_t n = 64; n < 100'000; n += n / 9) {
+    void* const p = s.heap.reallocate(s.allocate(n - n / 10), n);
+    s.heap.deallocate_sized(p, n);
+  }
+}
+
 TEST_F(guarding_heap, comes_back_to_nothing) {
   for (char* p : blocks(50, 2000)) s.free(p);
   s.heap.trim(0);

@@ -191,16 +191,18 @@ void* core::reallocate(lab& l, void* p, std::size_t n) noexcept {
     }
   }
   const std::size_t had = usable_size(p);
+  // A guarded block is known by what was asked for it, which its user says again in the free.
+  const auto may_be_guarded = [this](std::size_t more) { return options_.hardened && more <= arena_.page(); };
   void* q = nullptr;
   // A large block that grows will grow again. A small one gets a quarter more room, which costs address space only;
   // from `mapped_growth` on it gets a mapping of its own, whose pages move without being copied.
   if (n > had && n >= mapped_growth) {
     q = counted(l, huge_.take_to_grow(n).p, n);
-  } else if (n > had && n > mem::size_class::stepped::largest) {
+  } else if (n > had && n > mem::size_class::stepped::largest && !may_be_guarded(n + n / 4)) {
     q = allocate(l, n + n / 4);
     if (q) note_asked(q, n);
   }
-  if (const std::size_t more = with_room(had, n); !q && more != n) q = allocate(l, more);
+  if (const std::size_t more = with_room(had, n); !q && more != n && !may_be_guarded(more)) q = allocate(l, more);
   if (!q) q = allocate(l, n);
   if (!q) return stay_though_small(p, n);
   __builtin_memcpy(q, p, n < had ? n : had);
