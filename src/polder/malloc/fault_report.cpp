@@ -19,8 +19,10 @@ bool explained_by(const Heap& h, const void* p) {
 
 void on_fault(int, siginfo_t* info, void*) {
   const os::errno_keeper keep;
-  if (explained_by(instance, info->si_addr)) std::abort();
+  const bool was_sent = info->si_code <= 0;  // by kill or raise
+  if (!was_sent && explained_by(instance, info->si_addr)) std::abort();
   sigaction(SIGSEGV, &before, nullptr);  // the instruction is done again, and the fault is theirs
+  if (was_sent) raise(SIGSEGV);          // unless there is none
 }
 
 }  // namespace
