@@ -25,8 +25,9 @@ class file_letters {
  public:
   static constexpr int end = -1;
 
-  explicit file_letters(const file_path& name) noexcept
-      : fd_(system_call(SYS_openat, AT_FDCWD, name.text().data(), O_RDONLY | O_CLOEXEC)) {}
+  explicit file_letters(const char* name) noexcept
+      : fd_(system_call(SYS_openat, AT_FDCWD, name, O_RDONLY | O_CLOEXEC)) {}
+  explicit file_letters(const file_path& name) noexcept : file_letters(name.text().data()) {}
   ~file_letters() {
     if (there()) system_call(SYS_close, fd_);
   }

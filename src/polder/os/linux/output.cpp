@@ -4,7 +4,7 @@
 namespace polder::os {
 
 output& output::copy_file(const char* name) noexcept {
-  file_letters letters{file_path(name)};
+  file_letters letters(name);
   for (int c; (c = letters.next()) != file_letters::end;) *this << char(c);
   return *this;
 }

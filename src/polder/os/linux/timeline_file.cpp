@@ -8,6 +8,7 @@
 
 #include <polder/base/check.hpp>
 #include <polder/os/ended_thread.hpp>
+#include <polder/os/linux/without_size_signal.hpp>
 #include <polder/os/system_call.hpp>
 #include <polder/os/timeline_file.hpp>
 
@@ -41,24 +42,6 @@ bool fail(std::string_view file, int error) {
   else l << "error " << error;
   return false;
 }
-
-// A file too large is a signal that kills, unless it is blocked; then it is taken back.
-class without_signal {
- public:
-  without_signal() noexcept { system_call(SYS_rt_sigprocmask, SIG_BLOCK, &set_, &before_, sizeof set_); }
-  ~without_signal() {
-    if ((before_ & set_) != 0) return;
-    const timespec none{};
-    system_call(SYS_rt_sigtimedwait, &set_, nullptr, &none, sizeof set_);
-    system_call(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof set_);
-  }
-  without_signal(const without_signal&) = delete;
-  without_signal& operator=(const without_signal&) = delete;
-
- private:
-  const std::uint64_t set_ = std::uint64_t{1} << (SIGXFSZ - 1);
-  std::uint64_t before_ = 0;
-};
 
 class output {
  public:
@@ -133,7 +116,7 @@ void make_absolute(file_name& to, std::string_view file) noexcept {
 }
 
 bool claim(file_name& file, const header& h) noexcept {
-  const without_signal quiet;
+  const without_size_signal quiet;
   for (bool again : {true, false}) {
     output out(file);
     if (out.error() != 0) return fail(file.text(), out.error());
@@ -154,7 +137,7 @@ bool claim(file_name& file, const header& h) noexcept {
 }
 
 bool write(file_name& file, header& h, buffer* all, std::uint32_t session) noexcept {
-  const without_signal quiet;
+  const without_size_signal quiet;
   output out(file);
   // A thread may begin meanwhile: it comes too late.
   h.threads = 0;
