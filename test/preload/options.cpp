@@ -1,4 +1,5 @@
 // POLDER_OPTIONS, POLDER_TOPOLOGY and POLDER_NO_CHILDREN, as a program under the preload sees them (requirements 4 and 23).
+#include <malloc.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -21,7 +22,7 @@ preload::child_result on(const std::string& machine) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 2) return std::puts(argv[1]) < 0;
+  if (argc == 2) return std::string(argv[1]) == "informed" ? ::malloc_info(0, stdout) : std::puts(argv[1]) < 0;
   const std::string library = preload::subject_library();
   preload::tally tally(4);
 
@@ -47,6 +48,7 @@ int main(int argc, char** argv) {
       {"targe=1M", {"targe", "target"}},
       {"cgroup=2", {"cgroup", "0 or 1"}},
       {"profil=x", {"profil", "profile"}},
+      {"profile", {"profile", "a file's name"}},
       {"profile_rate=0", {"profile_rate", "1024G"}},
       {"profile_signal=USR2", {"USR2", "1 to 64"}},
       {"timelin=x", {"timelin", "timeline"}},
@@ -123,6 +125,15 @@ int main(int argc, char** argv) {
                                           ? "/no/where"
                                           : "this heap has none") != std::string::npos,
               "a profile that cannot be written must be told, and the program must go on", unprofiled);
+  const auto signalled = with("profile_signal=10");
+  tally.check(
+      signalled.exited(0) && signalled.out == "ran\n" && signalled.err.find("profile=FILE") != std::string::npos,
+      "a profile_signal without a profile must be told, and the program must go on", signalled);
+  const auto informed =
+      preload::run_child({preload::self_path(), "informed"},
+                         preload::environment({"POLDER_OPTIONS=profile_signal=10,profile=/no/a&b\"<c\x01"}), 20);
+  tally.check(informed.exited(0) && informed.out.find("profile=/no/a&amp;b&quot;&lt;c?,") != std::string::npos,
+              "malloc_info must be XML whatever the options are", informed);
   const auto nowhere = with("timeline=/no/where");
   tally.check(nowhere.exited(0) && nowhere.out == "ran\n" && preload::lines_of(nowhere.err).size() == 1 &&
                   nowhere.err.find("/no/where") != std::string::npos,

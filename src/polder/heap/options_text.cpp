@@ -285,7 +285,9 @@ option_error read_options(std::string_view all, options& into, std::span<const t
     const auto found = std::find_if(std::begin(option_keys), std::end(option_keys),
                                     [&](const option_key& k) { return k.name == key; });
     if (found != std::end(option_keys)) {
-      if (!found->read(value, into)) return {option_error::bad_value, key, value, found->name, found->takes};
+      const bool has_value = equals != pair.size();
+      if (!has_value || !found->read(value, into))
+        return {option_error::bad_value, key, value, found->name, found->takes};
       continue;
     }
     const auto tuned = std::find_if(own.begin(), own.end(), [&](const tunable& t) { return t.name == key; });

@@ -76,6 +76,25 @@ TEST(options_text, what_is_written_reads_back) {
   }
 }
 
+TEST(options_text, a_line_has_room_for_the_longest) {
+  const std::string name(200, 'n');
+  const options before =
+      read(("arena_size=18446744073709551615,page_size=1048576,decay_ms=4294967295,release=dontneed,thp=madvise,"
+            "numa=off,"
+            "limit=18446744073709551615,target=18446744073709551615,guard_rate=1000000000,stats=prometheus,"
+            "profile_rate=1099511627775,profile_signal=64,timeline_events=100000000,timeline_at_least="
+            "18446744073709551615,"
+            "profile=" +
+            name + ",timeline=" + name)
+               .c_str());
+  EXPECT_EQ(name, before.profile.data());
+  os::line_text written;
+  written << "polder: 100.100.100, heap scalloc-no-virtual-spans-no-madvise: ";
+  const std::size_t said = written.text().size();
+  write_options(written, before);
+  EXPECT_EQ(before, read(std::string(written.text().substr(said)).c_str())) << written.text();
+}
+
 TEST(options_text, an_unknown_key_names_the_nearest) {
   EXPECT_EQ(complaint("decai_ms=1"), "unknown option \"decai_ms\" (did you mean \"decay_ms\"?)");
   EXPECT_EQ(complaint("stats=1,areana=1"), "unknown option \"areana\" (did you mean \"arena_size\"?)");

@@ -67,9 +67,14 @@ void after_fork_in_child() { instance.after_fork_child(); }
 
 const heap::options& host::configured() noexcept {
   if (os::secure_execution()) return options_;
-  char spare[480];
-  const heap::option_error error =
-      read_options(os::environment_variable("POLDER_OPTIONS", spare), options_, own_options);
+  char spare[2048];
+  const std::string_view asked = os::environment_variable("POLDER_OPTIONS", spare);
+  if (asked.data() == spare && asked.size() == sizeof spare) {
+    os::line() << "polder: POLDER_OPTIONS: in a program that allocates before it begins there is room for "
+               << sizeof spare - 1 << " letters";
+    _exit(2);
+  }
+  const heap::option_error error = read_options(asked, options_, own_options);
   if (error.what != heap::option_error::none) {
     {
       os::line line;

@@ -15,6 +15,16 @@ void write_element(report_text& to, std::string_view name, const auto& facts, co
   to << "/>\n";
 }
 
+// As the value of an attribute, where the text is anything at all.
+void write_attribute(report_text& to, std::string_view text) noexcept {
+  for (const char c : text) switch (c) {
+      case '&': to << "&amp;"; break;
+      case '<': to << "&lt;"; break;
+      case '"': to << "&quot;"; break;
+      default: to << (c >= ' ' && c <= '~' ? c : '?');
+    }
+}
+
 // What is told of a class or a LAB, in one line.
 class parts_of_a_line {
  public:
@@ -74,8 +84,9 @@ int write_statistics(int fd, heap::stats_format as) noexcept {
 void write_xml(report_text& to, const heap::statistics& s) noexcept {
   os::line_text options;
   write_options(options, instance.effective_options(), own_options);
-  to << "<polder version=\"" POLDER_VERSION "\" heap=\"" << chosen_heap << "\" options=\"" << options.text()
-     << "\">\n";
+  to << "<polder version=\"" POLDER_VERSION "\" heap=\"" << chosen_heap << "\" options=\"";
+  write_attribute(to, options.text());
+  to << "\">\n";
   write_element(to, "bytes", byte_facts, s);
   write_element(to, "counts", count_facts, s);
   to << "</polder>\n";

@@ -9,7 +9,7 @@
 
 namespace polder::face {
 
-using report_text = os::text_buffer<2400>;
+using report_text = os::text_buffer<5000>;
 
 // All of it in a format, which is not `off`. 0, or errno of the write that failed.
 int write_statistics(int fd, heap::stats_format as) noexcept;

@@ -88,7 +88,7 @@ inline void write_all(int fd, std::string_view text) noexcept {
   }
 }
 
-using line_text = text_buffer<640>;
+using line_text = text_buffer<1024>;  // all options with the longest values, and what is said before them
 
 class line : public line_text {
  public:

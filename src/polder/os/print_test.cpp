@@ -57,8 +57,8 @@ TEST(print, a_line_is_written_when_it_dies) {
 }
 
 TEST(print, a_long_line_loses_its_end_but_not_its_newline) {
-  const std::string got = written([](int fd) { line(fd) << std::string(1000, 'x'); });
-  EXPECT_EQ(got, std::string(640, 'x') + '\n');
+  const std::string got = written([](int fd) { line(fd) << std::string(2000, 'x'); });
+  EXPECT_EQ(got, std::string(1024, 'x') + '\n');
 }
 
 TEST(print, errno_is_kept_even_when_nobody_listens) {
