@@ -27,4 +27,6 @@ inline constexpr auto own_options = heap::tunables_of<heap_instance>();
 
 [[gnu::visibility("hidden")]] extern constinit heap_instance instance;
 
+[[gnu::visibility("hidden")]] extern const char malloc_is_linked;  // where malloc is
+
 }  // namespace polder::face

@@ -27,6 +27,9 @@
 #endif
 
 namespace polder::face {
+
+constexpr char malloc_is_linked = 1;
+
 namespace {
 
 constexpr std::size_t largest = PTRDIFF_MAX;
