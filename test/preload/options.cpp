@@ -109,6 +109,9 @@ int main(int argc, char** argv) {
   const auto stats = with("stats=1");
   tally.check(stats.exited(0) && !stats.err.empty() && stats.out == "ran\n",
               "stats=1 must print statistics at the end", stats);
+  const auto closing = preload::run_child({"/bin/ls", "/"}, preload::environment({"POLDER_OPTIONS=stats=1"}), 20);
+  tally.check(closing.exited(0) && closing.err.rfind("polder: ", 0) == 0,
+              "stats=1 must print statistics also of a program that closes standard error before it ends", closing);
 
   const std::string recording = "/tmp/polder-options-" + std::to_string(getpid());
   const auto recorded = with("timeline=" + recording);

@@ -1,4 +1,5 @@
 #include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <polder/heap/options_text.hpp>
@@ -7,6 +8,8 @@
 #include <polder/malloc/profile.hpp>
 #include <polder/malloc/report.hpp>
 #include <polder/os/environ.hpp>
+#include <polder/os/kept_file.hpp>
+#include <polder/os/linux/without_signal.hpp>
 #include <polder/os/print.hpp>
 #include <polder/os/timeline.hpp>
 #include <polder/os/topology.hpp>
@@ -19,6 +22,8 @@ constinit thread_local thread_words this_thread{.lab = &host::nobody<heap_instan
 namespace {
 
 constinit heap::options options_ = usual_options<heap_instance>();
+
+constinit os::kept_file standard_error;  // for statistics at the end
 
 // The key whose destructor is the end of a thread; 0: none yet, else the key + 1.
 //   written by  the first thread that comes, by CAS
@@ -53,6 +58,7 @@ void after_fork_in_child() { instance.after_fork_child(); }
 [[gnu::constructor]] void at_start() {
   // So that a mistake in the options shows, and the fork handlers are there, before the program begins.
   instance.deallocate(instance.allocate(1));
+  if (instance.effective_options().stats != heap::stats_format::off) standard_error.keep(STDERR_FILENO);
   begin_profile();
 }
 
@@ -60,7 +66,10 @@ void after_fork_in_child() { instance.after_fork_child(); }
   const heap::options& o = instance.effective_options();
   if (o.hardened) instance.trim(0);  // what was written to freed blocks shows now or never
   end_profile();
-  if (o.stats != heap::stats_format::off) write_statistics(STDERR_FILENO, o.stats);
+  if (const int to = standard_error.found(); to >= 0) {
+    const os::without_signal quiet(SIGPIPE);
+    write_statistics(to, o.stats);
+  }
 }
 
 }  // namespace

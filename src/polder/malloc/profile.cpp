@@ -14,7 +14,7 @@
 #include <polder/os/ended_thread.hpp>
 #include <polder/os/errno_keeper.hpp>
 #include <polder/os/linux/file_letters.hpp>
-#include <polder/os/linux/without_size_signal.hpp>
+#include <polder/os/linux/without_signal.hpp>
 #include <polder/os/print.hpp>
 #include <polder/os/system_call.hpp>
 
@@ -87,7 +87,7 @@ int write(Heap& heap, int fd, int what) {
 
 // Nobody's but a new file or one that was written so before: another may have made a link or a pipe of that name.
 void write_file(std::string_view ending, int what) {
-  const os::without_size_signal quiet;
+  const os::without_signal quiet(SIGXFSZ);
   const std::string_view file = instance.effective_options().profile.data();
   const bool whole = file.starts_with('/') || folder[0] == '\0';
   const os::file_path path(whole ? "" : folder, whole ? "" : "/", file, '.', os::own_process_number(), ending);

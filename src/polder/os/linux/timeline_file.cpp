@@ -8,7 +8,7 @@
 
 #include <polder/base/check.hpp>
 #include <polder/os/ended_thread.hpp>
-#include <polder/os/linux/without_size_signal.hpp>
+#include <polder/os/linux/without_signal.hpp>
 #include <polder/os/system_call.hpp>
 #include <polder/os/timeline_file.hpp>
 
@@ -116,7 +116,7 @@ void make_absolute(file_name& to, std::string_view file) noexcept {
 }
 
 bool claim(file_name& file, const header& h) noexcept {
-  const without_size_signal quiet;
+  const without_signal quiet(SIGXFSZ);
   for (bool again : {true, false}) {
     output out(file);
     if (out.error() != 0) return fail(file.text(), out.error());
@@ -137,7 +137,7 @@ bool claim(file_name& file, const header& h) noexcept {
 }
 
 bool write(file_name& file, header& h, buffer* all, std::uint32_t session) noexcept {
-  const without_size_signal quiet;
+  const without_signal quiet(SIGXFSZ);
   output out(file);
   // A thread may begin meanwhile: it comes too late.
   h.threads = 0;

@@ -1,5 +1,6 @@
 #pragma once
-// without_size_signal — while a file is written: one that grows beyond RLIMIT_FSIZE is an error and no signal.
+// without_signal — while a file is written: one that grows beyond RLIMIT_FSIZE, or a pipe that nobody reads, is an error and no
+// signal.
 //
 //   in malloc  yes: raw calls; in a signal handler: yes
 #include <signal.h>
@@ -12,20 +13,22 @@
 namespace polder::os {
 
 // It would kill, unless it is blocked; then it is taken back.
-class without_size_signal {
+class without_signal {
  public:
-  without_size_signal() noexcept { system_call(SYS_rt_sigprocmask, SIG_BLOCK, &set_, &before_, sizeof set_); }
-  ~without_size_signal() {
+  explicit without_signal(int number) noexcept : set_(std::uint64_t{1} << (number - 1)) {
+    system_call(SYS_rt_sigprocmask, SIG_BLOCK, &set_, &before_, sizeof set_);
+  }
+  ~without_signal() {
     if ((before_ & set_) != 0) return;
     const timespec none{};
     system_call(SYS_rt_sigtimedwait, &set_, nullptr, &none, sizeof set_);
     system_call(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof set_);
   }
-  without_size_signal(const without_size_signal&) = delete;
-  without_size_signal& operator=(const without_size_signal&) = delete;
+  without_signal(const without_signal&) = delete;
+  without_signal& operator=(const without_signal&) = delete;
 
  private:
-  const std::uint64_t set_ = std::uint64_t{1} << (SIGXFSZ - 1);
+  const std::uint64_t set_;
   std::uint64_t before_ = 0;
 };
 
