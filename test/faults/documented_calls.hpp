@@ -20,9 +20,9 @@ inline constexpr long documented_calls[] = {
     SYS_tgkill,             // signal 0: is a thread that was not seen for long still there?
     SYS_futex,              // after a refused mremap: is its place still ours? The thread below sleeps on one
     SYS_rt_sigprocmask,  // the heap profile: can this page of the stack be read? And before the thread below is started
-    // The thread that gives memory back (background=0: there is none): its start and its name; where root started the process,
-    // whether the others still have its rights.
-    SYS_clone, SYS_prctl, SYS_openat, SYS_read, SYS_close,
+    // The thread that gives memory back (background=0: there is none): its start and its name; whether it has capabilities, and
+    // if so, or where root started the process, whether the others still have its rights.
+    SYS_clone, SYS_prctl, SYS_capget, SYS_openat, SYS_read, SYS_close,
     SYS_pread64,  // with openat and close, when there is room for huge pages: how much of large blocks is touched
 };
 

@@ -42,8 +42,8 @@ class background_thread {
   // In the child of a fork, where it is not.
   void forget() noexcept { id_.forget(); }
 
-  // On that thread. False: the others have other users, groups or capabilities by now, or this cannot be known. Of a process that
-  // root did not start nothing is looked at.
+  // On that thread. False: the others have other users, groups or capabilities by now, or this cannot be known. Where root did not
+  // start the process, and this thread has no capability, there are none to give up, and nothing more is looked at.
   static bool shares_rights() noexcept;
 
  private:

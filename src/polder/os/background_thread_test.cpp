@@ -2,6 +2,7 @@
 #include <polder/os/futex.hpp>
 
 #include <gtest/gtest.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -11,7 +12,9 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <string>
 
 #include <polder/os/forked_test.hpp>
 #include <polder/os/lacks_test.hpp>
@@ -151,9 +154,11 @@ TEST(background_thread, signals_are_as_they_were_for_who_starts_it) {
   ends(t, s);
 }
 
+constexpr char with_rights[] = "POLDER_TEST_HAS_RIGHTS";  // though its user is not root
+
 // The C library changes the rights of its own threads.
 TEST(background_thread, notices_that_the_others_gave_up_rights) {
-  if (::getuid() != 0) GTEST_SKIP() << "there are none to give up";
+  if (::getuid() != 0 && ::getenv(with_rights) == nullptr) GTEST_SKIP() << "there are none to give up";
   struct looks {
     std::atomic<int> wanted{0}, done{0};
     bool shares[2] = {};
@@ -179,6 +184,37 @@ TEST(background_thread, notices_that_the_others_gave_up_rights) {
               if (::setuid(65'534) != 0) return 2;
               l.look();
               return l.shares[1] ? 3 : 0;
+            }));
+}
+
+// As systemd starts a service with AmbientCapabilities=: another user, who keeps some of root's capabilities. They may read this
+// program, too, which begins anew. errno, 0 if there are none.
+int become_a_service() {
+  __user_cap_header_struct own{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct kept[_LINUX_CAPABILITY_U32S_3] = {};
+  for (const unsigned c : {CAP_SETUID, CAP_DAC_OVERRIDE}) kept[0].permitted |= 1u << c;
+  kept[0].effective = kept[0].inheritable = kept[0].permitted;
+  if (::prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) != 0 || ::setuid(1000) != 0 || ::syscall(SYS_capset, &own, kept) != 0)
+    return errno;
+  for (const unsigned long c : {CAP_SETUID, CAP_DAC_OVERRIDE})
+    if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, c, 0, 0) != 0) return errno;
+  return 0;
+}
+
+TEST(background_thread, notices_it_in_a_service_that_root_did_not_start) {
+#if defined(POLDER_EMULATED)
+  GTEST_SKIP() << "the kernel begins no program that an emulator runs";
+#endif
+  if (::getuid() != 0) GTEST_SKIP() << "only root can start one";
+  if (forked(become_a_service) != fine) GTEST_SKIP() << "no ambient capabilities here";
+  EXPECT_EQ(fine, forked([] {
+              if (become_a_service() != 0) return 2;
+              const std::string has = std::string(with_rights) + "=1";
+              const char* const environment[] = {has.c_str(), nullptr};
+              ::execle("/proc/self/exe", "unit.os",
+                       "--gtest_filter=background_thread.notices_that_the_others_gave_up_rights",
+                       static_cast<char*>(nullptr), environment);
+              return 3;
             }));
 }
 

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/auxv.h>
@@ -154,10 +155,20 @@ struct rights {
   }
 };
 
+// Of the calling thread. True, too, where this cannot be known.
+bool has_capabilities() noexcept {
+  __user_cap_header_struct of{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct half[_LINUX_CAPABILITY_U32S_3] = {};
+  return system_call(SYS_capget, &of, half) != 0 || (half[0].permitted | half[1].permitted) != 0;
+}
+
+// By its users; what systemd's AmbientCapabilities= gives is seen by none of the two.
+bool began_as_root() noexcept { return ::getauxval(AT_EUID) == 0 || ::getauxval(AT_SECURE) != 0; }
+
 }  // namespace
 
 bool background_thread::shares_rights() noexcept {
-  if (::getauxval(AT_EUID) != 0 && ::getauxval(AT_SECURE) == 0) return true;
+  if (!began_as_root() && !has_capabilities()) return true;
   const rights own("/proc/thread-self/status"), others("/proc/self/status");
   return !own.told.empty() && own.told == others.told;
 }
