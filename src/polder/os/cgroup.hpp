@@ -5,7 +5,8 @@
 //   errors     what cannot be read is no limit, never a failure
 //
 //   /proc/self/cgroup                        which group, of version 1 (memory) and 2
-//   /sys/fs/cgroup, …/unified, …/memory      where it is looked for first; /proc/self/mountinfo tells of other places
+//   /sys/fs/cgroup, …/unified, …/memory      where it is looked for first; /proc/self/mountinfo tells of other places,
+//                                            and of several the first that holds the group, or else the first, is taken
 //   memory.max, memory.high                  of version 2; `max` is none. Above `high` the kernel slows us down and takes pages
 //   memory.limit_in_bytes                    of version 1, which alone is looked at where it has the memory controller; a number
 //                                            that no machine has is none

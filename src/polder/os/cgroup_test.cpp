@@ -112,6 +112,42 @@ TEST(cgroup, mounted_in_another_place) {
   EXPECT_EQ(32 * mib, m.limit());
 }
 
+// Somebody else's group stands before ours: a part of the hierarchy that we are not in.
+TEST(cgroup, of_several_mounts_the_one_that_holds_the_group) {
+  machine m;
+  m.self("0::/me/sub\n",
+         "30 29 0:26 /other /mnt/other rw - cgroup2 cgroup2 rw\n"
+         "31 29 0:26 /me/su /mnt/neighbour rw - cgroup2 cgroup2 rw\n"
+         "32 29 0:26 /me /mnt/mine rw - cgroup2 cgroup2 rw\n"
+         "33 29 0:26 / /mnt/all rw - cgroup2 cgroup2 rw\n");
+  m.group("mnt/other", "memory.max", "1048576");
+  m.group("mnt/neighbour", "memory.max", "2097152");
+  m.group("mnt/mine/sub", "memory.max", "268435456");
+  EXPECT_EQ(256 * mib, m.limit());
+  m.self("4:memory:/me/sub\n",
+         "30 29 0:26 /other /mnt/other rw - cgroup cgroup rw,memory\n"
+         "31 29 0:26 / /mnt/all rw - cgroup cgroup rw,memory\n");
+  m.group("mnt/other", "memory.limit_in_bytes", "1048576");
+  m.group("mnt/all/me", "memory.limit_in_bytes", "134217728");
+  EXPECT_EQ(128 * mib, m.limit());
+  // None holds it, so the first stands for what cannot be seen.
+  m.self("0::/elsewhere\n",
+         "30 29 0:26 /other /mnt/other rw - cgroup2 cgroup2 rw\n"
+         "32 29 0:26 /me /mnt/mine rw - cgroup2 cgroup2 rw\n");
+  EXPECT_EQ(mib, m.limit());
+}
+
+TEST(cgroup, letters_that_end_a_name_are_written_in_octal) {
+  machine m;
+  m.self("0::/a b/c\n", "30 29 0:26 /a\\040b /my\\040own\\011\\134040 rw - cgroup2 cgroup2 rw\n");
+  m.group("my own\t\\040/c", "memory.max", "33554432");
+  EXPECT_EQ(32 * mib, m.limit());
+  // Nothing that the kernel writes.
+  m.self("0::/\n", "30 29 0:26 / /odd\\08\\04 rw - cgroup2 cgroup2 rw\n");
+  m.group("odd\\08\\04", "memory.max", "16777216");
+  EXPECT_EQ(16 * mib, m.limit());
+}
+
 TEST(cgroup, a_limit_of_nothing_is_none) {
   machine m;
   m.self("0::/\n");

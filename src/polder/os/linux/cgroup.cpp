@@ -24,6 +24,19 @@ class file_line {
   }
   text whole() const { return {text_, size_}; }
 
+  // In its place: the kernel writes a letter that would end a name or a line as a backslash and three octal digits.
+  text spell_out(text part) {
+    const auto is_octal = [](char c) { return c >= '0' && c <= '7'; };
+    char* const to = text_ + (part.data() - text_);
+    std::size_t size = 0;
+    while (!part.empty()) {
+      const bool is_code = part.size() >= 4 && part[0] == '\\' && std::all_of(&part[1], &part[1] + 3, is_octal);
+      to[size++] = is_code ? char((part[1] - '0') * 64 + (part[2] - '0') * 8 + (part[3] - '0')) : part[0];
+      part.remove_prefix(is_code ? 4 : 1);
+    }
+    return {to, size};
+  }
+
  private:
   char text_[1000];
   std::size_t size_ = 0;
@@ -51,25 +64,33 @@ bool tells_of(version v, text line, text& group) {
 }
 
 // "31 23 0:28 ROOT PLACE options … - TYPE source options": ROOT of the hierarchy is mounted at PLACE.
-struct mount {
-  text root, place;
-
-  bool is_of(version v, text line) {
+class mount {
+ public:
+  bool is_of(version v, file_line& from) {
+    text line = from.whole();
     for (int before = 0; before != 3; ++before) cut(line, " ");
-    root = cut(line, " ");
-    place = cut(line, " ");
+    const text root = cut(line, " "), place = cut(line, " ");
     cut(line, " - ");
     const text type = cut(line, " ");
     cut(line, " ");
-    return v == version::two ? type == "cgroup2" : type == "cgroup" && lists(line, "memory");
+    if (v == version::two ? type != "cgroup2" : type != "cgroup" || !lists(line, "memory")) return false;
+    root_ = root == "/" ? text{} : from.spell_out(root);
+    place_ = from.spell_out(place);
+    return true;
+  }
+  text place() const { return place_; }
+  bool holds(text group) const {
+    return group.starts_with(root_) && (group.size() == root_.size() || group[root_.size()] == '/');
   }
   // The group as it is called below the place, which stands for what cannot be seen from it.
   text below(text group) const {
-    if (root == "/") return group;
-    if (!group.starts_with(root)) return {};
-    group.remove_prefix(root.size());
-    return group.empty() || group.front() == '/' ? group : text{};
+    if (!holds(group)) return {};
+    group.remove_prefix(root_.size());
+    return group;
   }
+
+ private:
+  text root_, place_;
 };
 
 std::size_t number_in(const file_path& name) {
@@ -103,11 +124,18 @@ std::size_t limit_of(version v, text root, text group) {
   constexpr text usual[] = {"/sys/fs/cgroup/memory", "/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
   for (const text place : usual)
     if ((place == usual[0]) == (v == version::one) && is_there(place)) return smallest(v, root, place, group);
-  file_letters mounts(file_path(root, "/proc/self/mountinfo"));
-  mount m;
-  for (file_line line; line.read(mounts);)
-    if (m.is_of(v, line.whole())) return smallest(v, root, m.place, m.below(group));
-  return no_limit;
+  const auto first_mount = [&](bool holding, std::size_t& least) {
+    file_letters mounts(file_path(root, "/proc/self/mountinfo"));
+    mount m;
+    for (file_line line; line.read(mounts);) {
+      if (!m.is_of(v, line) || (holding && !m.holds(group))) continue;
+      return least = smallest(v, root, m.place(), m.below(group)), true;
+    }
+    return false;
+  };
+  std::size_t least = no_limit;
+  if (!first_mount(true, least)) first_mount(false, least);
+  return least;
 }
 
 }  // namespace
