@@ -5,7 +5,6 @@
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
 #include <polder.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +23,7 @@
 #include <polder/os/numa.hpp>
 #include <polder/os/printed.hpp>
 #include <polder/os/probe.hpp>
+#include <polder/os/processors.hpp>
 #include <polder/os/topology.hpp>
 
 namespace {
@@ -64,6 +64,17 @@ polder_modes live() {
   return m;
 }
 
+std::string options_here() {
+  char text[1000];
+  polder_options(text, sizeof text);
+  return text;
+}
+
+// Such as "cgroup=0".
+bool works_with(const std::string& option) {
+  return ("," + options_here() + ",").find("," + option + ",") != std::string::npos;
+}
+
 void kernel_and_libc() {
   utsname name;
   uname(&name);
@@ -73,11 +84,9 @@ void kernel_and_libc() {
 }
 
 void processors() {
-  cpu_set_t mine;
-  CPU_ZERO(&mine);
-  int usable = sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : 1;
   long online = sysconf(_SC_NPROCESSORS_ONLN);
-  report(verdict::good, "processors", std::to_string(usable) + " usable of " + std::to_string(online) + " online",
+  report(verdict::good, "processors",
+         std::to_string(polder::os::processors()) + " usable of " + std::to_string(online) + " online",
          "nothing is sized by them: a heap grows with its threads");
 }
 
@@ -158,7 +167,8 @@ void limits() {
 
   std::size_t group = polder::os::cgroup_memory_limit();
   report(group != polder::os::no_limit ? verdict::worth_knowing : verdict::good, "container's limit",
-         group != polder::os::no_limit ? bytes_text(group) : "none",
+         (group != polder::os::no_limit ? bytes_text(group) : "none") +
+             (works_with("cgroup=0") ? ", not looked for by the heap" : ""),
          "looked for at start, in cgroups of version 1 and 2; the heap's target is seven eighths of it, unless "
          "cgroup=0");
 }
@@ -170,13 +180,12 @@ void heap_here() {
   polder_statistics s{};
   s.size = sizeof s;
   polder_read_statistics(&s);
-  char options[1000];
-  polder_options(options, sizeof options);
-  report(verdict::good, "heap", std::string(polder_heap()) + " " + polder_version(), options);
+  report(verdict::good, "heap", std::string(polder_heap()) + " " + polder_version(), options_here());
   report(s.limit != 0 ? verdict::worth_knowing : verdict::good, "limit", or_none(s.limit),
          "the hard cap: what is free goes back, then malloc returns NULL; option limit or polder_set_limit");
   report(s.target != 0 ? verdict::worth_knowing : verdict::good, "target",
-         or_none(s.target) + (m.cgroup_limit == 0 ? ", and no container's limit was found"
+         or_none(s.target) + (works_with("cgroup=0") ? ", and a container's limit was not looked for"
+                              : m.cgroup_limit == 0  ? ", and no container's limit was found"
                               : s.target < m.cgroup_limit
                                   ? ", of a container's limit of " + bytes_text(m.cgroup_limit)
                                   : ", above a container's limit of " + bytes_text(m.cgroup_limit)),
@@ -221,10 +230,13 @@ void system_calls() {
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
-    bool populate = madvise(p, page, MADV_POPULATE_WRITE) == 0;
+    bool populate = madvise(p, page, MADV_POPULATE_WRITE) == 0, is_off = works_with("populate=0");
     report(populate ? verdict::good : verdict::worth_knowing, "populate",
-           populate ? "MADV_POPULATE_WRITE works" : "refused",
-           populate ? "classes that grow are faulted in many pages at a time" : "pages are faulted in one by one");
+           !populate ? "refused"
+           : is_off  ? "MADV_POPULATE_WRITE works, off by option"
+                     : "MADV_POPULATE_WRITE works",
+           populate && !is_off ? "classes that grow are faulted in many pages at a time"
+                               : "pages are faulted in one by one");
     bool lazily = madvise(p, page, MADV_FREE) == 0;
     report(verdict::good, "lazy release", lazily ? "MADV_FREE works" : "MADV_FREE refused",
            "used only with the option release=free; the default shows in RSS at once");

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -85,6 +86,18 @@ void refuse_both() {
   refuse(calls, 2, EPERM);
 }
 
+constexpr unsigned most_processors = 8192;
+unsigned usable_processors() {
+  unsigned long mask[most_processors / (8 * sizeof(unsigned long))] = {};
+  const long bytes = ::syscall(SYS_sched_getaffinity, 0, sizeof mask, mask);
+  unsigned count = 0;
+  for (long i = 0; i < bytes / long(sizeof *mask); ++i) count += unsigned(__builtin_popcountl(mask[i]));
+  return count;
+}
+
+// Where there are so many, the kernel refuses a mask of fewer.
+void be_large() { faults::refuse_smaller(SYS_sched_getaffinity, most_processors / 8, EINVAL); }
+
 // Whether a line of the text has both words, in this order.
 bool says(const char* text, const char* first, const char* second) {
   while (text != nullptr && (text = std::strstr(text, first)) != nullptr) {
@@ -101,9 +114,9 @@ struct told {
 };
 
 template <std::size_t n, class Prepare>
-bool doctor_says(const char* path, const told (&lines)[n], Prepare prepare) {
+bool doctor_says(const char* path, const char* options, const told (&lines)[n], Prepare prepare) {
   const char* args[] = {"doctor", path, nullptr};
-  const char* settings[] = {"LD_PRELOAD=", nullptr};  // it has the heap in it
+  const char* settings[] = {"LD_PRELOAD=", options, nullptr};  // it has the heap in it
   const auto outcome = probe::run_again(args, settings, 50, prepare);
   bool right = outcome.passed();
   for (const told& line : lines) {
@@ -143,12 +156,21 @@ int main(int argc, char** argv) {
                                       {"background thread", "refused: Operation not permitted"},
                                       {"populate", "refused"},
                                       {"lazy release", "refused"}};
-    right &= doctor_says(argv[1], as_found, [] {});
-    right &= doctor_says(argv[1], where_refused, [] {
+    right &= doctor_says(argv[1], nullptr, as_found, [] {});
+    right &= doctor_says(argv[1], nullptr, where_refused, [] {
       refuse_both();
       const long calls[] = {SYS_clone, SYS_clone3};
       refuse(calls, 2, EPERM);
     });
+    constexpr told where_off[] = {{"background thread", "off by option"},
+                                  {"container's limit", "not looked for"},
+                                  {"target", "not looked for"},
+                                  {"populate", "off by option"}};
+    right &= doctor_says(argv[1], "POLDER_OPTIONS=background=0,cgroup=0,populate=0", where_off, [] {});
+    char processors[30];
+    std::snprintf(processors, sizeof processors, " %u usable", usable_processors());
+    const told on_a_large_machine[] = {{"processors", processors}};
+    right &= doctor_says(argv[1], nullptr, on_a_large_machine, be_large);
   }
   return right ? 0 : 1;
 }

@@ -45,4 +45,17 @@ inline void refuse(long number, unsigned argument, int error) {
   install(program, sizeof program / sizeof *program);
 }
 
+// Where its second argument, a size, is smaller.
+inline void refuse_smaller(long number, unsigned size, int error) {
+  sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, unsigned(number), 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[1])),
+      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, size, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | unsigned(error)),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  install(program, sizeof program / sizeof *program);
+}
+
 }  // namespace polder::faults
