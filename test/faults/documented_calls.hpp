@@ -23,6 +23,8 @@ inline constexpr long documented_calls[] = {
     // The thread that gives memory back (background=0: there is none): its start and its name; whether it has capabilities, and
     // if so, or where root started the process, whether the others still have its rights.
     SYS_clone, SYS_prctl, SYS_capget, SYS_openat, SYS_read, SYS_close,
+    SYS_mbind,    // numa=on, several nodes: where the pages of what is committed are to lie
+    SYS_getcpu,   // and on which node the thread runs; rseq or the vDSO normally answers
     SYS_pread64,  // with openat and close, when there is room for huge pages: how much of large blocks is touched
 };
 
