@@ -3,7 +3,7 @@
 //
 //   std::vector<int, polder::allocator<int>> v;
 //
-// Stateless: all allocators are equal, of whatever T.
+// Stateless: all allocators are equal, of whatever T. Where exceptions are off, what would throw ends the program.
 #include <polder.h>
 
 #include <cstddef>
@@ -11,6 +11,8 @@
 #include <memory>
 #include <new>
 #include <type_traits>
+
+#include <polder/refuse.hpp>
 
 namespace polder {
 
@@ -41,7 +43,7 @@ class allocator {
   // Throws std::bad_array_new_length where the size overflows, std::bad_alloc where there is no memory.
   [[nodiscard]] T* allocate(std::size_t n) {
     void* const p = over_aligned ? polder_aligned_alloc(alignof(T), bytes(n)) : polder_malloc(bytes(n));
-    if (p == nullptr) throw std::bad_alloc();
+    if (p == nullptr) refuse<std::bad_alloc>();
     return static_cast<T*>(p);
   }
 
@@ -51,7 +53,7 @@ class allocator {
       return {allocate(n), n};
     } else {
       const polder_allocation a = polder_allocate_at_least(bytes(n));
-      if (a.ptr == nullptr) throw std::bad_alloc();
+      if (a.ptr == nullptr) refuse<std::bad_alloc>();
       return {static_cast<T*>(a.ptr), a.size / sizeof(T)};
     }
   }
@@ -68,7 +70,7 @@ class allocator {
   static constexpr bool over_aligned = alignof(T) > 16;
 
   static std::size_t bytes(std::size_t n) {
-    if (n > PTRDIFF_MAX / sizeof(T)) throw std::bad_array_new_length();
+    if (n > PTRDIFF_MAX / sizeof(T)) refuse<std::bad_array_new_length>();
     return n * sizeof(T);
   }
 };

@@ -3,14 +3,20 @@
 //
 //   std::pmr::vector<int> v(polder::resource());
 //
-// Every object of the class is the same heap: all compare equal, and none holds any state.
+// Every object of the class is the same heap: all compare equal, and none holds any state. Without RTTI nobody knows another's class,
+// and each is equal to itself alone. Where exceptions are off, what would throw ends the program.
 #include <polder.h>
 
 #include <cstddef>
 #include <memory_resource>
 #include <new>
 
+#include <polder/refuse.hpp>
+
 namespace polder {
+#ifndef __cpp_rtti
+inline namespace without_rtti {  // its table of functions is not for those who look for a type in it
+#endif
 
 class memory_resource final : public std::pmr::memory_resource {
  private:
@@ -19,7 +25,7 @@ class memory_resource final : public std::pmr::memory_resource {
   // Throws std::bad_alloc.
   void* do_allocate(std::size_t bytes, std::size_t alignment) override {
     void* const p = alignment <= natural_alignment ? polder_malloc(bytes) : polder_aligned_alloc(alignment, bytes);
-    if (p == nullptr) throw std::bad_alloc();
+    if (p == nullptr) refuse<std::bad_alloc>();
     return p;
   }
 
@@ -32,7 +38,11 @@ class memory_resource final : public std::pmr::memory_resource {
   }
 
   bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+#ifdef __cpp_rtti
     return dynamic_cast<const memory_resource*>(&other) != nullptr;
+#else
+    return this == &other;
+#endif
   }
 };
 
@@ -43,4 +53,7 @@ inline memory_resource* resource() noexcept {
   return one;
 }
 
+#ifndef __cpp_rtti
+}  // namespace without_rtti
+#endif
 }  // namespace polder
