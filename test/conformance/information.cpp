@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <type_traits>
 
 #include "../probe/resident.hpp"
 #include "catalogue.hpp"
@@ -41,9 +42,25 @@ void info_follows(report& r, Info (*ask)(), std::size_t n, std::size_t count) {
             : "arena is less than in use");
 }
 void mallinfo2_follows(report& r, std::size_t n, std::size_t count) { info_follows(r, &::mallinfo2, n, count); }
+// The arena's bytes are in use or free, and a block is in the arena or, by itself, in hblkhd, not in both.
+template <class Info>
+void info_adds_up(report& r, Info (*ask)(), std::size_t n, std::size_t count) {
+  void* blocks[64];
+  const std::size_t before = in_use(ask);
+  for (std::size_t i = 0; i < count; ++i) blocks[i] = subject::malloc(n);
+  const Info now = opaque(ask)();
+  const std::size_t during = in_use(ask);
+  for (std::size_t i = 0; i < count; ++i) subject::free(blocks[i]);
+  using number = std::make_unsigned_t<decltype(now.arena)>;
+  r.say(number(now.arena) == number(now.uordblks) + number(now.fordblks) ? "arena is in use and free"
+                                                                         : "arena is not in use and free");
+  r.say(during - before < n * count / 2 * 3 ? "counted once" : "counted twice");
+}
+void mallinfo2_adds_up(report& r, std::size_t n, std::size_t count) { info_adds_up(r, &::mallinfo2, n, count); }
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 void mallinfo_follows(report& r, std::size_t n, std::size_t count) { info_follows(r, &::mallinfo, n, count); }
+void mallinfo_adds_up(report& r, std::size_t n, std::size_t count) { info_adds_up(r, &::mallinfo, n, count); }
 #pragma GCC diagnostic pop
 
 // trim answers 1 when it gave memory back. When there was none to give, glibc says 0 or, where pages it gave back before
@@ -153,6 +170,9 @@ void add_information(catalogue& table) {
   table.add(mallinfo2_follows, 4 << 20, 10, "mallinfo2 follows 10 blocks of 4M");
   table.add(mallinfo_follows, 100'000, 64, "mallinfo follows 64 blocks of 100000");
   table.add(mallinfo_follows, 4 << 20, 10, "mallinfo follows 10 blocks of 4M");
+  table.add(mallinfo2_adds_up, 1000, 64, "mallinfo2 adds up with 64 blocks of 1000");
+  table.add(mallinfo2_adds_up, 4 << 20, 10, "mallinfo2 adds up with 10 blocks of 4M");
+  table.add(mallinfo_adds_up, 4 << 20, 10, "mallinfo adds up with 10 blocks of 4M");
   table.add(trim, 10'000, 0, "malloc_trim after blocks of 10000");
   table.add(trim, 60'000, 0, "malloc_trim after blocks of 60000");
   table.add(info, 0, 0, "malloc_info(0)");

@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
       {"any alignment will do", "posix_memalign(24)"},
       {"alignment ends at a page", "aligned_alloc: alignment 65536"},
       {"usable size lies", "whole usable size, 1024"},
+      {"mallinfo counts twice", "mallinfo2 adds up with 10 blocks of 4M"},
       {"large blocks are not freed", "freed is reused: 3145728"},
       {"no memory is an abort", "exhaust by malloc of 100000"},
       {"no new_handler", "new: new_handler is called again"},

@@ -16,15 +16,15 @@ using namespace polder::face;
 
 extern "C" {
 
-// The heap has no brk area and no arenas in glibc's sense. arena: all it has not given back, blocks beyond the size
-// classes aside; hblkhd: those; uordblks: what the program holds; fordblks: the rest; keepcost: what a trim can give.
+// The heap has no brk area and no arenas in glibc's sense. hblkhd: blocks beyond the size classes, which glibc would map one by one;
+// uordblks: what else the program holds; fordblks: what else was not given back; arena: both; keepcost: what a trim can give.
 POLDER_PUBLIC struct mallinfo2 mallinfo2() noexcept {
   const heap::statistics s = instance.read_statistics();
   struct mallinfo2 info = {};
   info.hblkhd = s.large;
-  info.arena = s.resident - std::min(s.large, s.resident);
-  info.uordblks = s.allocated;
-  info.fordblks = s.resident - std::min(s.allocated, s.resident);
+  info.uordblks = s.allocated - std::min(s.large, s.allocated);
+  info.arena = std::max(s.resident - std::min(s.large, s.resident), info.uordblks);
+  info.fordblks = info.arena - info.uordblks;
   info.keepcost = s.cached;
   info.ordblks = s.spans;
   return info;
