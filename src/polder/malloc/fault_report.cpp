@@ -1,6 +1,9 @@
 #include <polder/malloc/fault_report.hpp>
 #include <polder/malloc/instance.hpp>
+#include <polder/os/ended_thread.hpp>
 #include <polder/os/errno_keeper.hpp>
+#include <polder/os/system_call.hpp>
+#include <polder/os/thread_name.hpp>
 
 #include <csignal>
 #include <cstdlib>
@@ -22,7 +25,8 @@ void on_fault(int, siginfo_t* info, void*) {
   const bool was_sent = info->si_code <= 0;  // by kill or raise
   if (!was_sent && explained_by(instance, info->si_addr)) std::abort();
   sigaction(SIGSEGV, &before, nullptr);  // the instruction is done again, and the fault is theirs
-  if (was_sent) raise(SIGSEGV);          // unless there is none
+  // Unless there is none.
+  if (was_sent) os::system_call(SYS_tgkill, os::own_process_number(), os::own_thread_number(), SIGSEGV);
 }
 
 }  // namespace
