@@ -132,26 +132,37 @@ std::byte* huge_blocks::map(std::size_t bytes, bool in_huge_pages) noexcept {
   return static_cast<std::byte*>(os::map(bytes));
 }
 
+// The same at a multiple of an alignment beside which the block is little: what lies around it is not had.
+std::byte* huge_blocks::map_at_multiple(std::size_t bytes, std::size_t alignment) noexcept {
+  bool cut;
+  void* const p = os::reserve_at_multiple(bytes, alignment, cut, os::use_of_reserved::whole);
+  if (!p || os::commit(p, bytes)) return static_cast<std::byte*>(p);
+  os::unmap(p, bytes);
+  return nullptr;
+}
+
 huge_blocks::block_info huge_blocks::take(std::size_t n, std::size_t alignment, bool grows) noexcept {
   const std::size_t asked = n;
   const std::size_t slack = alignment > os::page_size() ? alignment - os::page_size() : 0;  // map() aligns to those
   if (n < shortest) n = shortest;
   if (n > os::most_mapped || slack > os::most_mapped - n)
     return {};  // before it counts, and others are short for it
-  std::size_t bytes = align_up(n + slack, page_);
+  const bool at_multiple = slack >= n;
+  std::size_t bytes = align_up(at_multiple ? n : n + slack, page_);
   const bool in_huge_pages = grows && huge_pages_ && (bytes >= worth_huge_pages || budget_.used() >= large_heap);
   const std::size_t more = in_huge_pages && bytes < worth_huge_pages ? worth_huge_pages : roomy(bytes);
   if (grows && !budget_.is_short(more)) bytes = more;
   bool zero = false;
-  std::uint32_t number = take_cached(bytes);
-  if (number == 0 && (grows || while_unwanted_ != 0)) number = take_front(bytes);
-  if (number == 0) number = take_stuck(bytes);
+  std::uint32_t number = at_multiple ? 0 : take_cached(bytes);
+  if (number == 0 && !at_multiple && (grows || while_unwanted_ != 0)) number = take_front(bytes);
+  if (number == 0 && !at_multiple) number = take_stuck(bytes);
   if (number == 0) {
     if (!make_room(bytes)) return {};
     number = new_number();
     if (number == 0) return budget_.give(bytes), block_info{};
-    std::byte* base = map(bytes, in_huge_pages);
-    if (!base && purge(true) != 0) base = map(bytes, in_huge_pages);
+    const auto map_it = [&] { return at_multiple ? map_at_multiple(bytes, alignment) : map(bytes, in_huge_pages); };
+    std::byte* base = map_it();
+    if (!base && purge(true) != 0) base = map_it();
     if (!base) return budget_.give(bytes), retire_number(number), block_info{};
     records_.at(number).base.set(base);
     records_.at(number).bytes.set(bytes);

@@ -156,6 +156,7 @@ class huge_blocks {
   void rejoin(std::uint32_t number, std::size_t wanted) noexcept;
   void* reserve_at_huge_page(std::size_t bytes) noexcept;
   std::byte* map(std::size_t bytes, bool in_huge_pages) noexcept;
+  static std::byte* map_at_multiple(std::size_t bytes, std::size_t alignment) noexcept;
   bool make_room(std::size_t bytes) noexcept;
   std::size_t roomy(std::size_t bytes) const noexcept;
   std::byte* move(std::uint32_t number, std::uintptr_t user, std::size_t bytes, bool at_huge_page) noexcept;

@@ -153,6 +153,20 @@ TEST(huge_blocks, any_alignment) {
       }
 }
 
+TEST(huge_blocks, what_lies_around_an_aligned_block_is_not_had) {
+  huge h;
+  h.committed.set_limit(h.committed.used() + 16 * MiB);
+  for (const std::size_t n : {std::size_t{64}, 3 * MiB + 5}) {
+    const block_info b = h.blocks.take(n, GiB);
+    ASSERT_NE(nullptr, b.p);
+    EXPECT_TRUE(b.zero && is_aligned(address(b.p), GiB));
+    EXPECT_LE(h.usable(b.p), std::max(n, huge_blocks::shortest) + h.it.page());
+    EXPECT_FALSE(mapped(b.p - os::page_size()) || mapped(b.p + h.usable(b.p)));
+    b.p[0] = b.p[n - 1] = std::byte{1};
+    EXPECT_TRUE(h.free(b.p));
+  }
+}
+
 TEST(huge_blocks, with_larger_pages_a_block_that_is_aligned_to_one_is_all_there) {
   huge h(64 * KiB);
   for (int i = 0; i != 8; ++i) {
