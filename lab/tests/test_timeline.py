@@ -175,11 +175,29 @@ def test_wrong_use_is_told_in_one_line(tmp_path: Path, laboratory: Laboratory) -
         (("--png", "picture.jpg"), "--png wants a name that ends in .png"),
         (("--from", "3"), "after the end"),
         (("--from", "0.5", "--to", "0.2"), "is no window"),
-        (("--out", tmp_path / "no" / "where.html"), "cannot write"),
-        (("--perfetto", tmp_path / "no" / "where.json"), "cannot write"),
+        (("--out", tmp_path / "no" / "where.html"), f"--out: there is no folder {tmp_path / 'no'}"),
+        (("--png", tmp_path / "no" / "where.png"), f"--png: there is no folder {tmp_path / 'no'}"),
+        (("--perfetto", tmp_path / "no" / "where.json"), f"--perfetto: there is no folder {tmp_path / 'no'}"),
+        (("--out", tmp_path), f"--out: {tmp_path} is a folder"),
     ):
         done = laboratory("timeline", file, *arguments)
         assert (done.returncode, told in done.stderr, done.stderr.count("\n")) == (2, True, 1), done.stderr
+        assert not (tmp_path / "no").exists()
+
+
+@pytest.mark.parametrize("folder", ["/", ".", "", ".."])
+def test_a_folder_is_no_recording(laboratory: Laboratory, folder: str) -> None:
+    done = laboratory("timeline", folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"polder: cannot read {folder or '.'}: Is a directory\n"
+
+
+def test_the_row_of_dots_is_told_where_there_is_one(tmp_path: Path, laboratory: Laboratory) -> None:
+    written(tmp_path / "none", [Made(100, "main", events([("refill", 0.1, 0.2, 0, 1)]))])
+    small(tmp_path / "some")
+    for name, there in (("none", False), ("some", True)):
+        assert laboratory("timeline", tmp_path / name).returncode == 0
+        assert ("The row at the bottom" in (tmp_path / f"{name}.html").read_text()) == there
 
 
 def test_a_file_s_name_need_not_be_utf_8(tmp_path: Path, laboratory: Laboratory) -> None:

@@ -89,17 +89,17 @@ def terminal() -> Console:
     return Console(highlight=False, width=max(table.WIDTH + 20, console.width))
 
 
-def must_be_writable(json_file: Path | None) -> None:
+def must_be_writable(file: Path | None, option: str = "--json") -> None:
     """Before hours are spent on what could not be written."""
-    if json_file is None or str(json_file) == "-":
+    if file is None or (option == "--json" and str(file) == "-"):
         return
-    folder = json_file.resolve().parent
+    folder = file.resolve().parent
     if not folder.is_dir():
-        raise Complaint(f"--json: there is no folder {folder}")
-    if json_file.is_dir():
-        raise Complaint(f"--json: {json_file} is a folder")
-    if not os.access(json_file if json_file.exists() else folder, os.W_OK):
-        raise Complaint(f"--json: {json_file} may not be written")
+        raise Complaint(f"{option}: there is no folder {folder}")
+    if file.is_dir():
+        raise Complaint(f"{option}: {file} is a folder")
+    if not os.access(file if file.exists() else folder, os.W_OK):
+        raise Complaint(f"{option}: {file} may not be written")
 
 
 def tell(told: str, json_file: Path | None, show: Callable[[], None]) -> None:

@@ -9,7 +9,7 @@ import click
 from rich.table import Table
 
 from polder_lab.command.report import save
-from polder_lab.command.shared import Amount, say, terminal
+from polder_lab.command.shared import Amount, must_be_writable, say, terminal
 from polder_lab.complaint import Complaint
 from polder_lab.report import picture
 from polder_lab.timeline import drawing, page, perfetto, recording, words
@@ -39,10 +39,12 @@ def timeline(
     for picked, kind in ((png, ".png"), (svg, ".svg")):
         if picked is not None and picked.suffix != kind:
             raise Complaint(f"--{kind[1:]} wants a name that ends in {kind}, not '{picked.name}'")
-    target = out or files[0].with_name(files[0].name + ".html")
+    target = out or files[0].parent / f"{files[0].name}.html"  # also of / and ., which are refused when they are read
     for made_file in (target, png, svg, trace):
         if made_file is not None and any(same(made_file, file) for file in files):
             raise Complaint(f"{made_file} is a recording that is to be drawn: it would be overwritten")
+    for made_file, option in ((out, "--out"), (png, "--png"), (svg, "--svg"), (trace, "--perfetto")):
+        must_be_writable(made_file, option)
     if png or svg:
         picture.browser()  # before any work
     all_of_it = recording.read(files)

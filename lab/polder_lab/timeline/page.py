@@ -26,6 +26,7 @@ def render(recording: Recording, made: Drawing, found: Sequence[Share], window: 
         legend=made.legend,
         shares=[line(one) for one in found],
         facts=words.facts(recording),
+        has_dots=bool(recording.of("point").any()),
         has_epochs=made.epochs is not None,
         files=[source.path.name for source in recording.sources],
         again=again,
