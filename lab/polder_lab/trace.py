@@ -17,8 +17,6 @@ import statistics
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
-from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +153,12 @@ def pack_all(place: Place, folder: Path, raws: Sequence[Path], file: Path, all_o
     return written, 0 if all_of_them else len(others)
 
 
+def figure(line: Any, path: Sequence[str]) -> float:
+    for name in path:
+        line = line[name]
+    return float(line)
+
+
 @dataclass
 class Replays:
     """One trace under one heap: the line that polder-trace printed, a round each."""
@@ -165,7 +169,7 @@ class Replays:
 
     def median(self, *path: str) -> float:
         """Of a figure, or of one inside others: latency, malloc, p50_ns."""
-        return statistics.median(float(reduce(getitem, path, line)) for line in self.lines)
+        return statistics.median(figure(line, path) for line in self.lines)
 
     def tells(self, metric: str) -> bool:
         return all(line[metric] is not None for line in self.lines)

@@ -39,7 +39,8 @@ TYPES = {"int": int, "str": str}
 
 def check(found: Recorded) -> None:
     """What the matrix takes for granted."""
-    for one in (*found.heaps, *found.counts.values()):
+    parts: list[Heap | Count] = [*found.heaps, *found.counts.values()]
+    for one in parts:
         for f in fields(one):
             if f.type in TYPES and type(value := getattr(one, f.name)) is not TYPES[f.type]:
                 raise ValueError(f"{f.name} is {value!r}")
