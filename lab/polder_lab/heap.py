@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -133,7 +134,13 @@ def find(name: str, place: Place) -> Heap:
     if not place.registry.exists():
         near = ", ".join(nearest(name, [h.name for h in heaps]))
         raise Complaint(f"there is no heap '{name}' (nearest: {near}); Polder's own are not built: {place.registry} is missing")
-    raise unknown("heap", name, [h.name for h in heaps])
+    raise no_such(name, [h.name for h in heaps])
+
+
+def no_such(name: str, known: Iterable[str]) -> Complaint:
+    if name in ("glibc", "libc", "ptmalloc", "ptmalloc2"):
+        return Complaint(f"there is no heap '{name}'; the C library's malloc is called {SYSTEM.name} here")
+    return unknown("heap", name, known)
 
 
 def choose(names: list[str], place: Place) -> tuple[list[Heap], list[str]]:

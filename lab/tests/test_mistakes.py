@@ -68,11 +68,18 @@ def test_columns_out_of_a_file(polder: Laboratory, tmp_path: Path) -> None:
     assert "  always" not in beside.stdout.splitlines()  # which the file lacks
 
 
-def test_a_file_without_counts_is_refused(polder: Laboratory, tmp_path: Path) -> None:
-    (tmp_path / "raw.json").write_text("{}")
-    done = polder("mistakes", "--from", str(tmp_path / "raw.json"))
+@pytest.mark.parametrize(("content", "says"), [
+    (b"{}", "it lacks 'schema'"), (b"[]", "it is not as --json writes it"), (b"{", "it is no JSON"), (b"\xff\xfe\xfd", "it is no JSON"),
+    (b"", "it is no JSON"), (None, "No such file or directory"), (b'{"schema": "polder-mistakes/1"}', "it lacks 'counts'"),
+    (b'{"schema": "polder-mistakes/1", "counts": [7], "heaps": [], "machine": {}}', "it is not as --json writes it"),
+], ids=range(8))
+def test_a_file_without_counts_is_refused(polder: Laboratory, tmp_path: Path, content: bytes | None, says: str) -> None:
+    raw = tmp_path / "raw.json"
+    if content is not None:
+        raw.write_bytes(content)
+    done = polder("mistakes", "--from", str(raw))
     assert done.returncode == 2
-    assert "no counts of mistakes can be read" in done.stderr
+    assert done.stderr == f"polder: {raw}: no counts of mistakes can be read: {says}\n"
 
 
 @pytest.mark.parametrize(("spoilt", "says"), [
@@ -83,9 +90,11 @@ def test_a_file_without_counts_is_refused(polder: Laboratory, tmp_path: Path) ->
     (lambda told: told["counts"][0].update(runs="2"), "runs is '2'"),
     (lambda told: told["counts"][0].update(harmed=99), "of 2 runs"),
     (lambda told: told["counts"][0].update(harmed=-1), "of 2 runs"),
-    (lambda told: told.update(heaps={"a": 1}), "no counts of mistakes can be read"),
-    (lambda told: told.update(machine=[1]), "no counts of mistakes can be read"),
-], ids=range(9))
+    (lambda told: told.update(heaps={"a": 1}), "it is not as --json writes it"),
+    (lambda told: told.update(machine=[1]), "it is not as --json writes it"),
+    (lambda told: told.update(machine="x"), "it is not as --json writes it"),
+    (lambda told: told["heaps"][0].pop("name"), "it is not as --json writes it"),
+], ids=range(11))
 def test_a_file_with_something_else_in_it_is_refused(polder: Laboratory, tmp_path: Path, spoilt: Callable[[dict[str, Any]], object],
                                                      says: str) -> None:
     raw = tmp_path / "raw.json"

@@ -14,7 +14,7 @@ from rich.table import Table
 from polder_lab import heap as heaps_of
 from polder_lab import place, structure
 from polder_lab.command.shared import Commands, build_option, say, terminal
-from polder_lab.complaint import Complaint, unknown
+from polder_lab.complaint import Complaint
 from polder_lab.heap import Heap
 from polder_lab.structure import Entry
 
@@ -194,7 +194,7 @@ def explain(name: str, build: Path | None) -> None:
     where = place.find(build.resolve() if build else None)
     found = {spelt: h for h in heaps_of.catalogue(where) for spelt in (h.name, *h.also)}
     if name not in found:
-        raise heaps_missing(name, where) if not where.registry.exists() else unknown("heap", name, found)
+        raise heaps_missing(name, where) if not where.registry.exists() else heaps_of.no_such(name, found)
     h = found[name]
     missing = "" if h.present else h.how_to_get
     compare_with = {"system": "every comparison is against it", "peer": f"./polder compare --heaps {h.name}"}

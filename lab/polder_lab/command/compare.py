@@ -43,7 +43,7 @@ QUICK_SCALE = 0.4
               help="Names or .so paths; 'all': all that are present, no sheets.")
 @click.option("--rounds", type=click.IntRange(min=1), help="How often.  [default: as many as fit into --minutes, 6 to 20]")
 @click.option("--minutes", type=Amount(min=0, min_open=True), help="How long.  [default: 5]")
-@click.option("--quick", is_flag=True, help="About two minutes: smaller jobs, workloads at 2 threads only.")
+@click.option("--quick", is_flag=True, help="About two minutes: smaller jobs, workloads at 2 threads only; a command: 90 seconds.")
 @click.option("--only", multiple=True, metavar="PATTERN", help="Rows whose name contains it (or matches it: * ?); larson/8 is one row.")
 @click.option("--threads", default="", metavar="1,2,8", help="Thread counts of the workloads.  [default: 1,2,8]")
 @click.option("--limit", type=Amount(min=0, min_open=True), metavar="SECONDS",
@@ -78,6 +78,8 @@ def compare(command: tuple[str, ...], heaps: str, rounds: int | None, minutes: f
                 raise Complaint("--only and --threads choose from the set: they do not go with a command")
             selection = Selection([command_row(command, standard_input(stdin, scratch))], [])
         else:
+            if stdin is not None:
+                raise Complaint("--input is for a command: the set's programs have inputs of their own")
             asked = [p for text in only for p in words(text)]
             selection = select(where, Wanted(asked, counts, QUICK_SCALE if quick else 1.0, of="compare"), scratch)
         left_out = absent + selection.left_out

@@ -20,16 +20,33 @@ class Recorded:
     machine: dict[str, Any]
 
 
+class Odd(Exception):
+    """What is wrong with what was read, in words."""
+
+
 def read(file: Path) -> Recorded:
+    def unread(why: str) -> Complaint:
+        return Complaint(f"{file}: no counts of mistakes can be read: {why}")
+
     try:
-        told = json.loads(file.read_text())
-        if told["schema"] != SCHEMA:
-            raise Complaint(f"{file}: its schema is {told['schema']}, and {SCHEMA} is wanted")
+        told = json.loads(file.read_bytes())
+    except OSError as why:
+        raise unread(why.strerror or "it is not there") from why
+    except (ValueError, RecursionError) as why:
+        raise unread("it is no JSON") from why
+    try:
+        schema = told["schema"]
+        if schema != SCHEMA:
+            raise Complaint(f"{file}: its schema is {schema}, and {SCHEMA} is wanted")
         counts = {(one["mistake"], one["heap"]): Count(**{f.name: one[f.name] for f in fields(Count)}) for one in told["counts"]}
         found = Recorded([heap_of(entry) for entry in told["heaps"]], counts, dict(told["machine"]))
         check(found)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as why:
-        raise Complaint(f"{file}: no counts of mistakes can be read: {why}") from why
+    except Odd as why:
+        raise unread(str(why)) from why
+    except KeyError as why:
+        raise unread(f"it lacks '{why.args[0]}'") from why
+    except (ValueError, TypeError, AttributeError) as why:
+        raise unread("it is not as --json writes it") from why
     return found
 
 
@@ -43,18 +60,18 @@ def check(found: Recorded) -> None:
     for one in parts:
         for f in fields(one):
             if f.type in TYPES and type(value := getattr(one, f.name)) is not TYPES[f.type]:
-                raise ValueError(f"{f.name} is {value!r}")
+                raise Odd(f"{f.name} is {value!r}")
     for count in found.counts.values():
         ways = [value for f in fields(count) if f.type == "int" and f.name != "runs" for value in [getattr(count, f.name)]]
         if min(ways) < 0 or sum(ways) > count.runs:
-            raise ValueError(f"of {count.runs} runs {', '.join(map(str, ways))} are told")
+            raise Odd(f"of {count.runs} runs {', '.join(map(str, ways))} are told")
     for heap in found.heaps:
         if heap.kind not in KINDS:
-            raise ValueError(f"{heap.name} is of the kind '{heap.kind}'")
+            raise Odd(f"{heap.name} is of the kind '{heap.kind}'")
     if missing := [name for name in NEEDED if name not in found.machine]:
-        raise ValueError(f"the machine has no {', '.join(missing)}")
+        raise Odd(f"the machine has no {', '.join(missing)}")
     if not isinstance(found.machine["commit"], str):
-        raise ValueError(f"the commit is {found.machine['commit']!r}")
+        raise Odd(f"the commit is {found.machine['commit']!r}")
 
 
 def heap_of(entry: dict[str, Any]) -> Heap:
