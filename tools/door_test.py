@@ -80,6 +80,28 @@ def test_presets_are_listed_one_by_one():
     assert sh(stubs + 'door_test "$@"', "proof").stdout == "release model asan tsan fuzz coverage\n"
 
 
+@pytest.mark.parametrize("words", [["--list", "--preset", "asan", "fork", "@a b"], ["fork", "@a b", "--list", "--preset=asan"],
+                                   ["fork", "--preset", "asan", "@a b", "--list"]])
+def test_options_of_a_test_stand_where_they_like(words):
+    stubs = 'need_packages() { for word in "$only_list" "$presets" "$@"; do echo "$word"; done; exit 0; }\n'
+    stubs += 'packages_of_suites() { printf "<%s>" "$@" | tr " " _; }\n'
+    told = sh(stubs + 'door_test "$@"', *words).stdout.split()
+    assert [told[0], told[1], told[-1]] == ["yes", "asan", "<fork><@a_b>"]
+
+
+def test_a_requirement_or_a_heap_that_there_is_not_is_answered_with_those_there_are(tmp_path):
+    (tmp_path / "build/release").mkdir(parents=True)
+    (tmp_path / "build/release/CTestTestfile.cmake").write_text("")
+    (tmp_path / "list").write_text(LISTING + "release zero.calloc@other\nrelease zero.calloc@polder\nrelease unit.heap@1\nrelease unit.mem@1\nrelease fork.it@1\n")
+    stub = 'root=$1; shift; ctest() { [ "$1" = -N ] || printf "All Labels:\\n  fork\\n  req-10\\n  req-2\\n"; }\n'
+    for name, said in (("req-99", "no requirement 'req-99' has a test; there is: req-2, req-10"),
+                       ("req-x", "no requirement 'req-x' has a test; there is: req-2, req-10"),
+                       ("@nope", "no heap '@nope' has a test; there is: @other, @polder"),
+                       ("@poldr", "no heap '@poldr' has a test; did you mean @polder?")):
+        run = sh(stub + 'choose_tests "$@"', str(tmp_path), str(tmp_path / "list"), name)
+        assert (run.returncode, run.stdout, run.stderr) == (1, "", f"polder: {said}\n")
+
+
 def test_a_name_that_means_nothing(tmp_path):
     (tmp_path / "list").write_text(LISTING)
     run = sh('choose_tests "$@"', str(tmp_path / "list"), "unit", "frok")

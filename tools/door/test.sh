@@ -11,16 +11,19 @@ door_test() {
   only_list=
   presets=
   full=${POLDER_TEST_FULL-}
-  while [ $# -gt 0 ]; do
+  left=$#
+  while [ $left -gt 0 ]; do
+    left=$((left - 1))
     case $1 in
-      --list) only_list=yes; shift ;;
-      --full) full=1; shift ;;
-      --preset) [ $# -gt 1 ] || fail 2 "test: --preset needs a name"; presets=$2; shift 2 ;;
-      --preset=*) presets=${1#*=}; shift ;;
+      --list) only_list=yes ;;
+      --full) full=1 ;;
+      --preset) [ $left -gt 0 ] || fail 2 "test: --preset needs a name"; presets=$2; left=$((left - 1)); shift ;;
+      --preset=*) presets=${1#*=} ;;
       -h | --help) help; exit 0 ;;
       -*) fail 2 "test: no option '$1'$(nearest "$1" --list --full --preset)" ;;
-      *) break ;;
+      *) set -- "$@" "$1" ;;  # a name, kept behind what is left
     esac
+    shift
   done
   [ "$full" = 1 ] || full=
   [ -z "$full" ] || export POLDER_TEST_FULL=1
@@ -189,6 +192,19 @@ with_label() {
   done | without_long "$1"
 }
 
+# requirements LISTING: those that tests of its presets hold.
+requirements() {
+  for preset in $(sed 's/ .*//' "$1" | uniq); do
+    [ ! -f "$root/build/$preset/CTestTestfile.cmake" ] || (cd "$root/build/$preset" && ctest --print-labels) | sed -n 's/^ *\(req-[0-9]*\)$/\1/p'
+  done | LC_ALL=C sort -u -t - -k 2n | paste -sd ' ' - | sed 's/ /, /g'
+}
+
+# heaps_of_tests LISTING: @NAME, where more than one suite has it; else it is a part of some test.
+heaps_of_tests() {
+  awk '{ at = index($2, "@"); if (!at) next; suite = $2; sub(/\..*/, "", suite); part = substr($2, at)
+         if (!seen[part, suite]++ && ++suites[part] == 2 && part ~ /^@[a-z]/) print part }' "$1"
+}
+
 # without_long LISTING: its input without the lines of LISTING.long, the tests that the short form leaves out.
 without_long() {
   awk -v long="$1.long" 'BEGIN { while ((getline line < long) > 0) left_out[line] = 1 } !($0 in left_out)'
@@ -225,6 +241,10 @@ $(with_label "$listing" "$name" | grep -xFf "$listing" || true)" ;;
         ;;
     esac
     if [ -z "$found" ]; then
+      case $name in
+        req-*) note "no requirement '$name' has a test; there is: $(requirements "$listing")"; return 1 ;;
+        @*) note "no heap '$name' has a test$(nearest "$name" $(heaps_of_tests "$listing"))"; return 1 ;;
+      esac
       note "no test '$name'$(nearest "$name" $(awk '{ t = $2; print t; sub(/@.*/, "", t); print t; sub(/\..*/, "", t); print t }' "$listing"))"
       return 1
     fi
