@@ -145,6 +145,24 @@ def test_a_build_that_cannot_be_written_is_told_in_one_line(tmp_path):
     assert (done.returncode, done.stderr) == (2, said)
 
 
+# A toolchain that builds nothing; the first build meets an installation by another call.
+TOOLCHAIN = """root=$1; need_toolchain() { cmake=fake; }
+missing_of() { echo a; }; install_packages() { :; }
+fake() {
+  echo "$1" >>"$root/calls"
+  if [ "$1" = --build ] && [ $(grep -c build "$root/calls") = 1 ]; then (need_packages a); fi
+}
+"""
+
+
+def test_packages_that_another_call_installs_end_no_build(tmp_path):
+    done = sh(TOOLCHAIN + "need_build release all; need_build release all", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "calls").read_text().split() == ["--preset", "--build"] * 2
+    assert "packages were installed meanwhile: once more" in done.stderr
+    assert [file.name.count(".") for file in (tmp_path / "build/release").glob(".built.*")] == [3]  # and none that ends in .begun
+
+
 def test_no_test_at_all(tmp_path):
     (tmp_path / "list").write_text("")
     assert sh('choose_tests "$@"', str(tmp_path / "list")).returncode == 1

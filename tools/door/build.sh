@@ -9,12 +9,18 @@ need_build() {
   need_toolchain "$preset"
   lock_build
   if ! is_current "$stamp"; then  # someone else may have built it meanwhile
-    configure "$preset"
-    : >"$stamp.begun"
-    began=$(date +%s)
-    note "building $preset: $* …"
-    logged "$preset" "$cmake" --build "$root/build/$preset" --parallel "${POLDER_JOBS:-$(nproc)}" --target "$@"
-    mv "$stamp.begun" "$stamp"
+    while :; do
+      mkdir -p "$root/build/$preset"
+      : >"$stamp.begun"
+      configure "$preset"
+      began=$(date +%s)
+      note "building $preset: $* …"
+      logged "$preset" "$cmake" --build "$root/build/$preset" --parallel "${POLDER_JOBS:-$(nproc)}" --target "$@"
+      if mv "$stamp.begun" "$stamp" 2>/dev/null; then break; fi
+      # Another call has installed packages meanwhile (need_packages), with which there may be more to build.
+      [ ! -e "$stamp.begun" ] || fail 2 "cannot write $stamp"
+      note "packages were installed meanwhile: once more …"
+    done
     note "built $preset in $(($(date +%s) - began)) s"
   fi
   unlock_build

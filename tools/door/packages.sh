@@ -5,7 +5,7 @@ need_packages() {
   missing=$(missing_of "$@")
   [ -n "$missing" ] || return 0
   install_packages $missing
-  # What is installed decides what can be built and which tests there are.
+  # What is installed decides what can be built and which tests there are. A build that goes on finds its mark gone, and begins again.
   rm -f "$root"/build/*/.configured "$root"/build/*/.built.*
 }
 
