@@ -90,14 +90,34 @@ def mutants(text, defines):
     return survivors == 0
 
 
-def main():
+def wrong(why):
+    print(f"promela.py: {why}\nusage: promela.py verify MODEL STATES [-DNAME=VALUE …] | mutants MODEL [-DNAME=VALUE …]", file=sys.stderr)
+    return 2
+
+
+def main(words):
+    what, *rest = words or [""]
+    if what not in ("verify", "mutants"):
+        return wrong(f"no '{what}'" if what else "what?")
+    numbers = 1 if what == "verify" else 0
+    if len(rest) < 1 + numbers:
+        return wrong(f"{what} wants a model{' and a number of states' if numbers else ''}")
+    model, floor, defines = rest[0], rest[1:1 + numbers], rest[1 + numbers:]
+    if not all(re.fullmatch(r"\d+", number, re.ASCII) for number in floor):
+        return wrong(f"'{floor[0]}' is no number of states")
+    if odd := [word for word in defines if not re.fullmatch(r"-D\w+=\w+", word)]:
+        return wrong(f"'{odd[0]}' is no -DNAME=VALUE")
+    try:
+        text = Path(model).read_text()
+    except OSError as why:
+        return wrong(f"cannot read {model}: {why.strerror}")
+    except ValueError:
+        return wrong(f"{model} is no model")
     if not all(map(shutil.which, ("spin", "gcc"))):
         print("skipped: spin is not installed")
         return SKIPPED
-    text = Path(sys.argv[2]).read_text()
-    good = verify(text, int(sys.argv[3]), sys.argv[4:]) if sys.argv[1] == "verify" else mutants(text, sys.argv[3:])
-    return 0 if good else 1
+    return 0 if (verify(text, int(floor[0]), defines) if what == "verify" else mutants(text, defines)) else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
