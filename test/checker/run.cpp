@@ -1,9 +1,12 @@
 // Plays structures of the registry and checks what they promise; a line each, with what it took.
 //   checker.run [threads] [operations] [structure|all] [prefill] [seed] [ticks|counter]
+#include <charconv>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
-#include <cstdlib>
+#include <cstring>
 #include <string>
+#include <system_error>
 
 #include "checker/lateness.hpp"
 #include "checker/structures.hpp"
@@ -58,35 +61,61 @@ bool run(const structure& s, plan p, Clock& clock) {
   return v.holds();
 }
 
+// An argument that is a number, from..most; where it is not given, the value stays.
+struct number {
+  int place;
+  std::uint64_t from, most, value;
+
+  bool read(int argc, char** argv) {
+    if (argc <= place) return true;
+    const char* const text = argv[place];
+    const char* const end = text + std::strlen(text);
+    const auto [stopped, wrong] = std::from_chars(text, end, value);
+    return wrong == std::errc() && stopped == end && value >= from && value <= most;
+  }
+};
+
+int usage() {
+  std::fputs(
+      "usage: checker.run [threads] [operations] [structure|all] [prefill] [seed] [ticks|counter]\n"
+      "threads: 1 to 1024; operations, of all of them: 1 to 1000000000; prefill and seed from 0\n",
+      stderr);
+  return 2;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto number = [&](int i, unsigned long otherwise) {
-    return argc > i ? std::strtoul(argv[i], nullptr, 10) : otherwise;
-  };
+  constexpr std::uint64_t many = 1'000'000'000;
+  number threads{.place = 1, .from = 1, .most = 1024, .value = 2};
+  number operations{.place = 2, .from = 1, .most = many, .value = 20'000};
+  number prefill{.place = 4, .from = 0, .most = many, .value = 0};
+  number seed{.place = 5, .from = 0, .most = UINT64_MAX, .value = 1};
+  if (argc > 7) return usage();
+  for (number* const n : {&threads, &operations, &prefill, &seed})
+    if (!n->read(argc, argv)) return usage();
   const auto word = [&](int i, const char* otherwise) { return std::string(argc > i ? argv[i] : otherwise); };
   const std::string asked = word(3, "all");
   const std::string clock_name = word(6, ticks::agree() ? "ticks" : "counter");
   if (clock_name != "ticks" && clock_name != "counter") {
     std::fprintf(stderr, "no clock '%s'; there are ticks and counter\n", clock_name.c_str());
-    return 1;
+    return 2;
   }
-  const std::uint64_t seed = number(5, 1);
   ticks ticking;
   counter counting;
   price(ticking), price(counting);
-  std::printf("clock %s, seed %llu\n", clock_name.c_str(), static_cast<unsigned long long>(seed));
+  std::printf("clock %s, seed %llu\n", clock_name.c_str(), static_cast<unsigned long long>(seed.value));
   bool good = true, found = false;
   for (const structure& s : structures()) {
     if (asked != "all" && asked != s.name) continue;
     found = true;
-    plan p = s.planned(unsigned(number(1, 2)), number(2, 20'000), seed);
-    p.prefill = number(4, 0);
+    plan p = s.planned(unsigned(threads.value), operations.value, seed.value);
+    p.prefill = prefill.value;
     good &= clock_name == "ticks" ? run(s, p, ticking) : run(s, p, counting);
   }
   if (!found) {
     std::fprintf(stderr, "no structure '%s'; see ds/all.hpp\n", asked.c_str());
-    return 1;
+    return 2;
   }
   return good ? 0 : 1;
 }
