@@ -113,7 +113,7 @@ def begun(records: list[Record], file: Path) -> list[Record]:
         raise Complaint(f"{file} has format {records[0].get('format')}; this reads {FORMAT}")
     for part, names in (("subjects", ("name",)), ("rows", ("id", "name"))):
         told = records[0].get(part)
-        if not isinstance(told, list) or not all(has_words(one, *names) for one in told):
+        if not isinstance(told, list) or not told or not all(has_words(one, *names) for one in told):
             raise Complaint(f"{file} is damaged: its first record does not say of which {part} it is")
     if not has_words(records[0], "name"):
         raise Complaint(f"{file} is damaged: its first record has no name")

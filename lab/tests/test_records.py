@@ -49,11 +49,52 @@ def test_a_line_that_says_of_nothing_that_it_ran_is_skipped(tmp_path: Path, wron
 
 @pytest.mark.parametrize(("more", "says"), [
     ({"subjects": None}, "of which subjects"), ({"subjects": [7]}, "of which subjects"), ({"rows": [{"id": "larson/2"}]}, "of which rows"),
-    ({"rows": "larson"}, "of which rows"), ({"name": None}, "has no name"),
+    ({"rows": "larson"}, "of which rows"), ({"name": None}, "has no name"), ({"subjects": []}, "of which subjects"),
 ])
 def test_a_damaged_beginning_is_told(tmp_path: Path, more: Entry, says: str) -> None:
     with pytest.raises(Complaint, match=says):
         read([written(tmp_path / "a.jsonl", {**experiment(), **more}, entry(0, 1.0))])
+
+
+ROW: Entry = {"id": "larson/2", "name": "larson"}
+COMPARISON: Entry = {"key": "a", "title": "A", "what": "b", "measures": [], "threads": [2], "lines": []}
+
+
+@pytest.mark.parametrize(("number", "more", "says"), [
+    (0, {"machine": "x"}, "experiment.machine is 'x'"),
+    (0, {"settings": [7]}, "experiment.settings is [7]"),
+    (0, {"rows": [{**ROW, "title": 7}]}, "experiment.rows[0].title is 7"),
+    (0, {"rows": [ROW, {**ROW, "threads": "two"}]}, "experiment.rows[1].threads is 'two'"),
+    (0, {"subjects": [{"name": "polder", "kind": []}]}, "experiment.subjects[0].kind is []"),
+    (0, {"comparisons": [{**COMPARISON, "lines": [{"label": "x", "of": "a"}]}]}, "experiment.comparisons[0].lines[0].to is missing"),
+    (0, {"comparisons": [{**COMPARISON, "threads": 2}]}, "experiment.comparisons[0].threads is 2"),
+    (1, {"pass": "memory", "memory": "x"}, "run.memory is 'x'"),
+    (1, {"pass": "memory", "memory": {"rss": ["x", 1]}}, "run.memory.rss[0] is 'x'"),
+    (1, {"pass": "memory", "memory": {"rss": [1], "live": [[1, 2], [1]]}}, "run.memory.live[1] is [1]"),
+    (1, {"pass": "memory", "memory": {"rss": [1, float("nan")]}}, "run.memory.rss[1] is nan"),
+    (1, {"pass": "latency", "latency": {"malloc": "x" * 99}}, "run.latency.malloc is '" + "x" * 39 + "…"),
+    (1, {"pass": "latency", "latency": {"malloc": {"worst_ns": 7}}}, "run.latency.malloc.buckets is missing"),
+    (1, {"pass": "latency", "latency": {"malloc": {"buckets": [[1, 2, True]]}}}, "run.latency.malloc.buckets[0] is [1, 2, True]"),
+    (1, {"pass": "calls", "calls": {"mmap": "many"}}, "run.calls.mmap is 'many'"),
+    (1, {"figures": 7}, "run.figures is 7"),
+    (1, {"record": "noise", "others_share": "x"}, "noise.others_share is 'x'"),
+    (1, {"record": "absent"}, "absent.what is missing"),
+    (1, {"record": "end", "seconds": {}}, "end.seconds is {}"),
+], ids=range(19))
+def test_a_field_that_is_something_else_is_told(tmp_path: Path, number: int, more: Entry, says: str) -> None:
+    lines = [experiment(), entry(0, 1.0)]
+    lines[number] = {**lines[number], **more}
+    file = written(tmp_path / "a.jsonl", *lines, entry(1, 1.0))
+    with pytest.raises(Complaint) as told:
+        read([file])
+    assert str(told.value) == f"{file} is damaged: {says}"
+
+
+def test_what_is_null_is_not_told(tmp_path: Path) -> None:
+    nothing = dict.fromkeys(("latency", "memory", "calls", "figures"))
+    records = read([written(tmp_path / "a.jsonl", {**experiment(), "machine": None, "settings": None}, entry(0, 1.0, **nothing))])
+    assert (facts(records)[0], len(records.runs)) == (("started", "2026-03-01 21:00"), 1)
+    assert warnings(records)
 
 
 def test_of_a_repetition_made_twice_the_later_counts(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from polder_lab import journal
 from polder_lab.complaint import Complaint
 from polder_lab.instrument import FOREIGN
+from polder_lab.report.shape import SHAPES, odd
 
 GROUPS = {"seeds": "From the papers", "field": "What the field added", "structures": "Concurrent structures", "programs": "Real programs"}
 ROUNDS_OF_A_FILE = 1_000_000  # keeps the rounds of several files apart: pairs exist within one file only
@@ -180,6 +181,9 @@ def read(paths: Sequence[Path]) -> Records:
         entries, damaged = journal.read_what_stands(path)
         whole.damaged += damaged
         for entry in entries:
+            kind = str(entry["record"])
+            if kind in SHAPES and (why := odd(entry, SHAPES[kind], kind)):
+                raise Complaint(f"{path} is damaged: {why}")
             take(entry, number, whole)
     if not whole.runs:
         raise Complaint(f"{', '.join(map(str, paths))}: no repetition has been recorded")

@@ -62,7 +62,7 @@ def warnings(records: Records) -> list[str]:
         told.append("No times: the pass time, out of which peak memory and page faults are taken as well, was not run.")
     if records.damaged:
         told.append(f"{records.damaged} line{'s' if records.damaged > 1 else ''} of the records could not be read and were left out.")
-    if len({json.dumps({k: e.get("machine", {}).get(k) for k in ("cpu", "kernel", "commit")}) for e in records.experiments}) > 1:
+    if len({json.dumps({k: (e.get("machine") or {}).get(k) for k in ("cpu", "kernel", "commit")}) for e in records.experiments}) > 1:
         told.append(
             "These records come from different machines, kernels or commits: compare within a row only where one of them has it all."
         )
