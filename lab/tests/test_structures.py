@@ -17,6 +17,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 from synthetic_structures import entries, write
 
 from polder_lab.command.catalogue import COLUMNS
+from polder_lab.report import page
 from polder_lab.report.chart import labels, of_structures
 from polder_lab.report.chart.part import Chart, view_of
 from polder_lab.report.compared import comparisons
@@ -128,6 +129,16 @@ def test_what_it_shows(found: list[Standings]) -> None:
     assert "lcrq is the fastest with 625 k operations" in said.replace("622 k", "625 k").replace("626 k", "625 k")
     assert "Of the 3 where elements were late, 1 is faster; unbounded-kfifo the most, by a factor of 1.2" in said
     assert "at a mean lateness of 12.5." in said
+
+
+def test_a_page_of_queues_alone_has_no_stacks(tmp_path: Path) -> None:
+    told = [one for one in entries() if any(name in one.get("row", "lcrq") for name in ("ms-queue", "lcrq", "kfifo"))]
+    told[0]["comparisons"] = [one for one in told[0]["comparisons"] if "queues" in one["key"]]
+    file = tmp_path / "queues.jsonl"
+    file.write_text("".join(json.dumps(one) + "\n" for one in told))
+    made = page.render(page.make(view_of(read([file]))))
+    assert 'data-chart="lateness:queues:{row}"' in made
+    assert 'data-chart="lateness:stacks:{row}"' not in made
 
 
 def test_names_keep_apart_and_near() -> None:
