@@ -134,6 +134,20 @@ std::size_t front_core::hollow(const span& s, unsigned c) noexcept {
 
 // ---- misuse -----------------------------------------------------------------------------------------------------------
 
+// Whether the block is on a list of its span, as far as one can see while others are at work.
+bool front_core::is_listed(const span& s, const mem::block* b) const noexcept {
+  const unsigned c = s.cls.load(order::relaxed);
+  for (const list_word w : {s.local.load(order::relaxed), s.remote.load(order::acquire)}) {  // sync: remote-free
+    const auto* at = w.first<const mem::block>();
+    for (std::uint32_t left = w.count(); left != 0 && at; --left, at = at->link) {
+      if (at == b) return true;
+      const bool within = address(at) - address(&s) < cuts_.end(c);
+      if (!within || !is_place(at, s, c) || !at->looks_free(setting_.secret)) break;  // somebody has it by now
+    }
+  }
+  return false;
+}
+
 void front_core::tell(const void* p, const span& s) const noexcept {
   block_info b = find(p);
   const auto offset = std::uint32_t(address(p) - address(&s));

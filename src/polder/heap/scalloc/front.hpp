@@ -83,10 +83,12 @@ class front_core {
     return {.cls = s->cls.load(order::relaxed), .within = true, .span = s, .record = s};
   }
 
-  // Does not return unless p is a block that somebody holds.
+  // Does not return unless p is a block that somebody holds. That may look free, where its user has copied to it what nobody has
+  // written to since it was part of a free one: so a block is free only if it is on one of its span's lists, too.
   void check(const void* p, block_info b) const noexcept {
     const span& s = *static_cast<const span*>(b.record);
-    if (!is_held(p, s, b.cls) || !in_use(s)) tell(p, s);
+    if (!in_use(s) || !is_place(p, s, b.cls)) tell(p, s);
+    if (!is_held(p, s, b.cls) && is_listed(s, static_cast<const mem::block*>(p))) tell(p, s);
   }
 
   const span_cuts& cuts() const noexcept { return cuts_; }
@@ -105,12 +107,15 @@ class front_core {
     return [this](span_number n) -> atomic<span_number>& { return arena_.at(n).link; };
   }
 
+  POLDER_ALWAYS_INLINE bool is_place(const void* p, const span& s, unsigned c) const noexcept {
+    return cuts_.is_block(c, std::uint32_t(address(p) - address(&s)), s.bumped.load(order::relaxed));
+  }
   POLDER_ALWAYS_INLINE bool is_held(const void* p, const span& s, unsigned c) const noexcept {
-    return cuts_.is_block(c, std::uint32_t(address(p) - address(&s)), s.bumped.load(order::relaxed)) &&
-           !static_cast<const mem::block*>(p)->looks_free(setting_.secret);
+    return is_place(p, s, c) && !static_cast<const mem::block*>(p)->looks_free(setting_.secret);
   }
   // In the pool, and in the arena, no block is held.
   static bool in_use(const span& s) noexcept { return s.epoch.load(order::relaxed).state() >= span_state::hot; }
+  [[gnu::cold]] bool is_listed(const span& s, const mem::block* b) const noexcept;
   [[noreturn, gnu::cold]] void tell(const void* p, const span& s) const noexcept;
 
   void know(cache& k) noexcept;
@@ -184,7 +189,11 @@ class front : public front_core {
     if (done == freed::all) return;
     if (done == freed::all_but_rest) return finish(k, b.record);
     span& s = *static_cast<span*>(b.record);
-    if (!is_held(p, s, b.cls) || !in_use(s)) tell(p, s);
+    if (!is_held(p, s, b.cls) || !in_use(s)) [[unlikely]] {
+      check(p, b);
+      static_cast<mem::block*>(p)->wipe();  // it does not look free any more
+      return deallocate(k, p, b);
+    }
     free_elsewhere(k, b.cls, s, static_cast<mem::block*>(p));
   }
 

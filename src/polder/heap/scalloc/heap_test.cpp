@@ -544,6 +544,27 @@ TEST_F(scalloc_fragmentation, follows_equations_1_to_4) {
 
 // ---- what goes wrong -----------------------------------------------------------------------------------------------------
 
+// What nobody has written to since it was free may be copied: the block that has it now is a live one all the same.
+TEST_F(scalloc_misuse, is_not_told_of_a_live_block_that_is_a_copy_of_a_free_one) {
+  heap h;
+  std::vector<void*> a = many(h, per_span + 3, 256);  // of a span that is not hot, and of one that is
+  for (const unsigned from : {0u, per_span}) {
+    void *const free = a[from], *const live = a[from + 1], *const another = a[from + 2];
+    h.free(free);
+    for (void* const p : {live, another}) std::memcpy(p, free, sizeof(mem::block));
+    ASSERT_TRUE(static_cast<mem::block*>(live)->looks_free(h.front().secret()));
+    EXPECT_EQ(256u, h.it.usable_size(live));
+    EXPECT_EQ(live, h.it.reallocate(live, 200));
+    h.in_a_thread([&] { h.free(live); });
+    h.free(another);
+    EXPECT_DEATH(h.free(live), "polder: double free of ") << "on the list of the others";
+    EXPECT_DEATH(h.free(another), "polder: double free of ") << "on the owner's";
+    EXPECT_DEATH(h.in_a_thread([&] { h.free(free); }), "polder: double free of ") << "behind another";
+  }
+  for (unsigned i = 3; i < per_span; ++i) h.free(a[i]);
+  h.validate();
+}
+
 TEST_F(scalloc_misuse, is_told) {
   heap h;
   std::vector<void*> a = many(h, per_span + 1, 256);
