@@ -3,7 +3,7 @@
 //
 //   progress   find wait-free; counters wait-free
 //   in malloc  yes; async-signal-safe
-//   invariant  a site's stack never changes; live = drawn − freed, in blocks and in bytes
+//   invariant  a site's stack never changes; live = drawn − freed, in blocks and, but for blocks that shrank, in bytes
 //
 // States of a site. An arrow is one atomic step.
 //
@@ -55,6 +55,12 @@ class call_sites {
     site& s = sites_[n];
     s.live_blocks.fetch_sub(1, order::relaxed);
     s.live_bytes.fetch_sub(bytes, order::relaxed);
+  }
+  // A live block of `from` bytes is one of `to`. What it grew by was drawn with it.
+  void resized(std::uint32_t n, std::size_t from, std::size_t to) noexcept {
+    site& s = sites_[n];
+    if (to > from) s.drawn_bytes.fetch_add(to - from, order::relaxed);
+    s.live_bytes.fetch_add(to - from, order::relaxed);
   }
 
   struct counts {

@@ -41,4 +41,9 @@ constexpr double chance_of_sample(std::size_t n, std::uint64_t mean) noexcept {
   return chance;
 }
 
+// Whether a sample of `before` bytes is one of those that a block of n bytes, which are fewer, would be.
+inline bool is_sample_still(random& r, std::size_t before, std::size_t n, std::uint64_t mean) noexcept {
+  return double(r.next() >> 11) * 0x1p-53 * chance_of_sample(before, mean) < chance_of_sample(n, mean);
+}
+
 }  // namespace polder::mem

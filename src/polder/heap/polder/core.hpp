@@ -325,10 +325,11 @@ class core {
 
   // ---- samples
   void* counted(lab& l, void* p, std::size_t n) noexcept;
-  void draw(lab& l, void* p, std::size_t n) noexcept;
+  void* counted(lab& l, void* p, std::size_t n, std::size_t fresh) noexcept;
+  void draw(lab& l, void* p, std::size_t n, std::size_t fresh) noexcept;
   std::uint32_t forget(mem::lab_number self, mem::grain g, std::uint32_t w, const void* p) noexcept;
   bool forget(const void* p) noexcept;
-  void* resize_sampled(mem::heap_profile& profile, void* p, std::size_t n) noexcept;
+  void* resize_sampled(lab& l, mem::heap_profile& profile, void* p, std::size_t n) noexcept;
 
   bool make_room(lab& l, std::size_t wanted, unsigned tries) noexcept;
   void relieve(lab& l, std::size_t wanted) noexcept;

@@ -175,7 +175,7 @@ void* core::stay_though_small(void* p, std::size_t n) noexcept {
 
 void* core::reallocate(lab& l, void* p, std::size_t n) noexcept {
   mem::heap_profile* const profile = profile_.load(order::acquire);  // sync: installed
-  const auto in_place = [&] { return profile ? resize_sampled(*profile, p, n) : try_in_place(p, n); };
+  const auto in_place = [&] { return profile ? resize_sampled(l, *profile, p, n) : try_in_place(p, n); };
   if (n > mem::size_class::stepped::largest) give_kept_run(l);  // it may lie where the block is to grow
   if (void* const same = in_place()) return same;
   // A huge block can grow by itself where the cap leaves no room for another beside it.

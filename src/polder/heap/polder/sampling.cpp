@@ -49,19 +49,22 @@ void* core::allocate_zeroed_watched(lab& l, std::size_t n) noexcept {
   return counted(l, p, n);
 }
 
-void* core::counted(lab& l, void* p, std::size_t n) noexcept {
+void* core::counted(lab& l, void* p, std::size_t n) noexcept { return counted(l, p, n, n); }
+
+// Of the n bytes of p `fresh` were not there before.
+void* core::counted(lab& l, void* p, std::size_t n, std::size_t fresh) noexcept {
   if (p == nullptr || !is_profiling()) return p;
-  l.until_sample -= n < PTRDIFF_MAX ? std::int64_t(n) : PTRDIFF_MAX;
+  l.until_sample -= fresh < PTRDIFF_MAX ? std::int64_t(fresh) : PTRDIFF_MAX;
   if (l.until_sample <= 0) [[unlikely]]
-    draw(l, p, n);
+    draw(l, p, n, fresh);
   return p;
 }
 
-[[gnu::cold]] POLDER_NOINLINE void core::draw(lab& l, void* p, std::size_t n) noexcept {
+[[gnu::cold]] POLDER_NOINLINE void core::draw(lab& l, void* p, std::size_t n, std::size_t fresh) noexcept {
   mem::heap_profile& profile = *profile_.load(order::acquire);  // sync: installed
   if (!l.counts) {                                              // its first allocation under a profile
     l.counts = true;
-    l.until_sample = mem::bytes_to_next_sample(l.random, profile.mean) - std::int64_t(n);
+    l.until_sample = mem::bytes_to_next_sample(l.random, profile.mean) - std::int64_t(fresh);
     if (l.until_sample > 0) return;
   }
   l.until_sample = mem::bytes_to_next_sample(l.random, profile.mean);
@@ -100,13 +103,20 @@ bool core::forget(const void* p) noexcept {
 }
 
 // p becomes a block of n bytes where it is, or moves with its pages: the sample moves with it. Between, nobody knows of it: the
-// place where it was may be somebody else's as soon as it has moved.
-void* core::resize_sampled(mem::heap_profile& profile, void* p, std::size_t n) noexcept {
+// place where it was may be somebody else's as soon as it has moved. What the block grows by may make it a sample as any other bytes do;
+// one that shrinks stays one as often as others of its size are.
+void* core::resize_sampled(lab& l, mem::heap_profile& profile, void* p, std::size_t n) noexcept {
+  const std::size_t had = usable_size(p);
   mem::sampled_block b;
   const bool sampled = profile.blocks.remove(p, b);
   void* const q = try_in_place(p, n);
-  if (!sampled) return q;
-  if (q && q != p) b.block = q;
+  if (!sampled) return n > had ? counted(l, q, n, n - had) : q;
+  if (q && had > mem::size_class::stepped::largest) {
+    if (n < b.bytes && !mem::is_sample_still(l.random, b.bytes, n, profile.mean))
+      return profile.sites.freed(b.site, b.bytes), q;
+    profile.sites.resized(b.site, b.bytes, n);
+    b = {q, n, b.site};
+  }
   if (!profile.blocks.add(b)) {
     profile.sites.freed(b.site, b.bytes);
     profile.lost.fetch_add(1, order::relaxed);

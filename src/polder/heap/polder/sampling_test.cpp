@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <polder/heap/polder/served_test.hpp>
@@ -96,6 +97,42 @@ TEST_F(sampling, a_block_that_grows_takes_its_sample_along) {
   p = s.heap.reallocate(p, 100);
   s.free(p);
   EXPECT_EQ(0u, live());
+}
+
+TEST_F(sampling, a_block_that_grows_or_shrinks_where_it_is_is_told_with_what_it_has) {
+  start();
+  void* p = s.allocate(2 * MiB);
+  for (const std::size_t n : {3 * MiB, 100 * MiB, 100 * MiB + 1, 5 * MiB, 2 * MiB + 1, 2 * MiB}) {
+    p = s.heap.reallocate(p, n);
+    EXPECT_EQ(1u, live());
+    EXPECT_EQ(n, all().live_bytes);
+    EXPECT_LE(n, all().drawn_bytes);
+  }
+  s.free(p);
+  EXPECT_EQ(0u, all().live_bytes);
+}
+
+TEST_F(sampling, what_a_block_grows_by_may_make_it_a_sample) {
+  void* p = s.heap.reallocate(s.allocate(64), 2 * MiB);
+  start();
+  p = s.heap.reallocate(p, 50 * MiB);
+  EXPECT_EQ(1u, noted());
+  EXPECT_EQ(50 * MiB, all().live_bytes);
+  s.free(p);
+  EXPECT_EQ(0u, live());
+}
+
+TEST_F(sampling, the_estimate_is_near_also_of_blocks_that_grew_or_shrank) {
+  constexpr std::uint64_t mean = 4 * MiB;
+  constexpr unsigned blocks = 400;
+  start(mean);
+  const std::pair<std::size_t, std::size_t> changes[] = {{2 * MiB, 8 * MiB}, {8 * MiB, 2 * MiB}};
+  for (const auto& [from, to] : changes) {
+    void* held[blocks];
+    for (void*& p : held) p = s.heap.reallocate(s.heap.reallocate(s.allocate(64), from), to);
+    EXPECT_NEAR(1, double(live()) / mem::chance_of_sample(to, mean) / blocks, 0.35) << from << " to " << to;
+    for (void* p : held) s.free(p);
+  }
 }
 
 TEST_F(sampling, the_estimate_is_near_what_was_allocated) {
