@@ -212,9 +212,9 @@ class shared_heap {
     if (!suits) report_size(p, b, held);
   }
   void check_aligned_size(const void* p, std::size_t alignment, std::size_t n) const noexcept {
-    const bool meaningful = is_power_of_two(alignment);
-    if (meaningful && !is_aligned(address(p), alignment)) report_size(p, front_.find(p), usable_size(p));
-    check_size(p, n == 0 ? 1 : n, meaningful ? alignment : 1);
+    const std::size_t given = alignment_given(alignment);
+    if (!is_aligned(address(p), given)) report_size(p, front_.find(p), usable_size(p));
+    check_size(p, n == 0 ? 1 : n, given);
   }
 
   // ---- the rest ---------------------------------------------------------------------------------------------------

@@ -231,6 +231,15 @@ TYPED_TEST(heap_of_parts, alignments) {
   EXPECT_EQ(0u, h.now().allocated);
 }
 
+// memalign rounds it up; who frees the block says what was asked for.
+TYPED_TEST(heap_of_parts, alignments_that_are_no_powers_of_two) {
+  TypeParam h;
+  for (const std::size_t alignment : {3, 24, 3000, 100'000})
+    for (const std::size_t n : {std::size_t{0}, std::size_t{10}, 100 * KiB})
+      h.it.deallocate_aligned_sized(h.it.allocate_aligned(alignment_given(alignment), n), alignment, n);
+  EXPECT_EQ(0u, h.now().allocated);
+}
+
 TYPED_TEST(heap_of_parts, a_thread_that_ends_leaves_its_cache_to_the_next) {
   TypeParam h;
   void* first = nullptr;

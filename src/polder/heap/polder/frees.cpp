@@ -1,4 +1,5 @@
 // core: frees that are not simply the own thread's, and the way of remote blocks home.
+#include <polder/base/bits.hpp>
 #include <polder/heap/polder/core.hpp>
 #include <polder/mem/misuse.hpp>
 #include <polder/os/heavy_fence.hpp>
@@ -371,10 +372,10 @@ void core::check_size(const void* p, std::size_t n, std::size_t alignment) const
 }
 
 void core::check_aligned_size(const void* p, std::size_t alignment, std::size_t n) const noexcept {
-  const bool meaningful = is_power_of_two(alignment);
-  if (meaningful && !is_aligned(address(p), alignment)) report_size(p);
+  const std::size_t given = alignment_given(alignment);
+  if (!is_aligned(address(p), given)) report_size(p);
   // What is aligned more than malloc's blocks has a byte at least, whatever was asked for.
-  check_size(p, n == 0 && usable_size(p) != 0 ? 1 : n, meaningful ? alignment : 1);
+  check_size(p, n == 0 && usable_size(p) != 0 ? 1 : n, given);
 }
 
 void core::report_size(const void* p) const noexcept {

@@ -202,6 +202,22 @@ TEST(mistake, a_size_that_was_never_asked_for) {
   }
 }
 
+// memalign rounds it up; who frees the block says what was asked for.
+TEST(no_mistake, a_free_with_an_alignment_that_is_no_power_of_two) {
+  for (const bool hardened : {false, true}) {
+    options o;
+    o.hardened = hardened;
+    o.guard_rate = 1;
+    served h(o);
+    for (const std::size_t alignment : {3, 24, 3000, 100'000})
+      for (const std::size_t n : {std::size_t{0}, std::size_t{10}, 100 * KiB}) {
+        void* const p = h.heap.allocate_aligned(alignment_given(alignment), n);
+        EXPECT_EQ(os::fine, mistaken([&] { h.heap.deallocate_aligned_sized(p, alignment, n); }))
+            << alignment << ' ' << n;
+      }
+  }
+}
+
 TEST(mistake, a_size_that_was_never_asked_for_with_its_alignment) {
   served h;
   for (std::size_t alignment = 16; alignment <= 4 * MiB; alignment *= 4) {
