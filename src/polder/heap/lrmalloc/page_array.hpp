@@ -7,8 +7,9 @@
 //   deviation  reserved without access, and only the part that describes a window of addresses, from the lowest superblock
 //              to the highest, can be read and written. So mlockall does not fill 512 GiB, a core dump does not hold
 //              them, a strict system does not count them; and it is safe to ask for a wild pointer. Where the system refuses
-//              the reservation (a limit on address space, say), a page_tree serves instead
-//   invariant  words of pages in the window may be read; the window only grows
+//              the reservation (a limit on address space, say), a page_tree serves instead; so it does for a superblock so far from
+//              the others that the system refuses what lies between (a limit on data, say)
+//   invariant  words of pages in the window may be read; the window only grows; of a superblock the words stand in one of both
 #include <cstddef>
 #include <cstdint>
 
@@ -31,25 +32,27 @@ class page_array {
 
   POLDER_ALWAYS_INLINE page_word find(const void* p) const noexcept {
     const std::size_t page = address(p) >> page_shift;
-    if (page < high_.load(order::acquire) && page >= low_.load(order::acquire)) [[likely]]  // sync: page-window
-      return words_[page].load(order::relaxed);
+    if (page < high_.load(order::acquire) && page >= low_.load(order::acquire)) [[likely]] {  // sync: page-window
+      const page_word w = words_[page].load(order::relaxed);
+      if (w) [[likely]]
+        return w;
+    }
     return instead_.find(p);
   }
 
-  // Where the words of `superblock` are, from now on for ever; null: no memory, or beyond the map.
+  // Where the words of `superblock` are, for as long as one of them is set; null: no memory, or beyond the map.
   page_row row(const std::byte* superblock) noexcept {
-    if (!words_) return instead_.row(superblock);
+    if (!words_ || instead_.find(superblock)) return instead_.row(superblock);
     const std::size_t page = address(superblock) >> page_shift;
-    return page >= step_pages && page < array_pages && reach(page) ? words_ + page
-                                                                   : nullptr;  // a low_ of 0 is none
+    return page >= step_pages && page < array_pages && reach(page) ? words_ + page  // a low_ of 0 is none
+                                                                   : instead_.row(superblock);
   }
 
   // Address space taken, and what of it may be written.
-  std::size_t reserved_bytes() const noexcept { return words_ ? array_bytes : instead_.reserved_bytes(); }
+  std::size_t reserved_bytes() const noexcept { return (words_ ? array_bytes : 0) + instead_.reserved_bytes(); }
   std::size_t mapped_bytes() const noexcept {
-    if (!words_) return instead_.mapped_bytes();
     const std::size_t high = high_.load(order::relaxed), low = low_.load(order::relaxed);
-    return high > low ? (high - low) * sizeof(page_word) : 0;
+    return (high > low ? (high - low) * sizeof(page_word) : 0) + instead_.mapped_bytes();
   }
   bool is_flat() const noexcept { return words_ != nullptr; }
 

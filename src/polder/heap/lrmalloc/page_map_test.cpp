@@ -131,6 +131,32 @@ TEST(page_array, falls_back_to_a_tree_where_address_space_is_limited) {
 #endif
 }
 
+// Where the array may not grow so far, a superblock stands in the tree, also when the window has come to it later.
+TEST(page_array, has_a_tree_for_what_lies_too_far_away_for_a_limit_on_data) {
+#if POLDER_SANITIZED
+  GTEST_SKIP() << "a sanitizer takes more than the limit leaves";
+#else
+  EXPECT_EQ(os::fine, os::forked([] {
+              page_array map;
+              rlimit before;
+              if (!map.begin() || !map.is_flat() || ::getrlimit(RLIMIT_DATA, &before) != 0) return 1;
+              std::byte* const near = superblock_of(&map);
+              std::byte* const far = near - TiB;  // 2 GiB of words
+              if (map.row(near) == nullptr) return 2;
+              rlimit limit = before;
+              limit.rlim_cur = os::bytes_used(os::used::data) + 64 * MiB;
+              if (::setrlimit(RLIMIT_DATA, &limit) != 0) return 3;
+              const page_row row = map.row(far);
+              if (row == nullptr) return 4;
+              row[0].store(page_word(&some[1], 7), order::relaxed);
+              if (map.find(far).cls() != 7 || map.row(far) != row) return 5;
+              if (::setrlimit(RLIMIT_DATA, &before) != 0 || map.row(far - superblock_size) == nullptr) return 6;
+              if (map.mapped_bytes() < 2 * GiB || map.mapped_bytes() > map.reserved_bytes()) return 7;
+              return map.find(far).cls() == 7 && map.row(far) == row && !map.find(far + superblock_size) ? 0 : 8;
+            }));
+#endif
+}
+
 // What mlockall would fill, and a core dump hold.
 TEST(page_array, only_its_window_can_be_touched) {
   page_array map;
