@@ -8,8 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
+#include <type_traits>
 
 #include <polder/base/bits.hpp>
 #include <polder/ds/tree/map_info.hpp>
@@ -24,6 +26,14 @@ struct spread_hash {
     return static_cast<std::uint64_t>(std::hash<K>{}(key)) * 0x9e37'79b9'7f4a'7c15;  // 2^64 / golden ratio
   }
 };
+
+// What Hash gives, in the highest of 64 bits: it may be of any integer type.
+template <class Hash, class K>
+std::uint64_t hash_of(const K& key) noexcept {
+  using given = decltype(Hash{}(key));
+  using bits = std::make_unsigned_t<std::remove_cvref_t<given>>;
+  return std::uint64_t{static_cast<bits>(Hash{}(key))} << (64 - std::numeric_limits<bits>::digits);
+}
 
 // Hash: its high bits choose the bucket.
 template <class K, class V, class R, class Hash = spread_hash<K>>
@@ -111,7 +121,7 @@ class hash_map : public counted_at_rest<hash_map<K, V, R, Hash>> {
     return expected > most / buckets_a_key ? most : std::bit_ceil(expected == 0 ? 2 : expected * buckets_a_key);
   }
 
-  typename list::head& bucket(const K& key) const noexcept { return firsts_[Hash{}(key) >> shift_]; }
+  typename list::head& bucket(const K& key) const noexcept { return firsts_[hash_of<Hash>(key) >> shift_]; }
 
   typename R::domain& domain_;
   const unsigned shift_;

@@ -1,7 +1,10 @@
 // hash_map under what is asked of every map, and its buckets.
 #include <polder/ds/tree/hash_map.hpp>
 
+#include <cstdint>
+
 #include <polder/ds/tree/map_suite_test.hpp>
+#include <polder/ds/tree/split_ordered_map.hpp>
 
 namespace polder::ds::map_suite {
 namespace {
@@ -32,6 +35,38 @@ TEST(hash_map, more_buckets_than_there_is_memory_for_are_refused) {
   using map = hash_map<long, long, eager::leaky>;
   EXPECT_THROW(map(domain, ~std::size_t{0}), std::bad_alloc);
   EXPECT_THROW(map(domain, std::size_t{1} << 63), std::bad_alloc);
+}
+
+// The multiplier's bits that fit, so about half of the hashes are less than 0 where they may be.
+template <class Word>
+struct hash_in_a {
+  Word operator()(long k) const noexcept { return static_cast<Word>(static_cast<std::uint64_t>(k) * 0x9e37'79b1); }
+};
+
+template <class Word>
+void hashes_may_be_in_a() {
+  EXPECT_EQ(hash_of<hash_in_a<Word>>(3l) >> (64 - 8 * sizeof(Word)),
+            static_cast<std::make_unsigned_t<Word>>(hash_in_a<Word>{}(3l)));
+  constexpr long keys = 1000;
+  const auto keeps = [](auto& m) {
+    for (long i = 0; i != keys; ++i) ASSERT_TRUE(m.insert(i, i));
+    for (long i = 0; i != keys; ++i) ASSERT_EQ(m.get(i), i);
+    m.validate();
+    for (long i = 0; i != keys; ++i) ASSERT_TRUE(m.erase(i));
+  };
+  drained<eager::leaky> domain;
+  hash_map<long, long, eager::leaky, hash_in_a<Word>> fixed(domain, keys);
+  keeps(fixed);
+  split_ordered_map<long, long, eager::leaky, hash_in_a<Word>> growing(domain);
+  keeps(growing);
+}
+TEST(hash_map, hashes_may_have_fewer_bits_than_64_and_a_sign) {
+  hashes_may_be_in_a<std::uint64_t>();
+  hashes_may_be_in_a<std::int64_t>();
+  hashes_may_be_in_a<std::uint32_t>();
+  hashes_may_be_in_a<int>();
+  hashes_may_be_in_a<std::uint16_t>();
+  hashes_may_be_in_a<signed char>();
 }
 
 }  // namespace

@@ -143,7 +143,7 @@ class split_ordered_map : public counted_at_rest<split_ordered_map<K, V, R, Hash
     return __builtin_bswap64(w);
   }
 
-  static placed_key place(const K& key) { return {Hash{}(key) | 1, key}; }
+  static placed_key place(const K& key) { return {hash_of<Hash>(key) | 1, key}; }
 
   template <class F>
   bool erase(guard& g, const K& key, F&& taken) {
