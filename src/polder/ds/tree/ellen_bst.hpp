@@ -103,7 +103,9 @@ class ellen_bst : public counted_at_rest<ellen_bst<K, V, R>> {
     empty_leaf(rank r, const K* k, const V*) : node(r, true, k) {}
     static constexpr std::optional<V> value = V{};
   };
-  using leaf_type = std::conditional_t<std::is_empty_v<V>, empty_leaf, leaf>;
+  using leaf_type = std::conditional_t<std::is_empty_v<V> && std::is_trivially_copyable_v<V> &&
+                                           std::is_trivially_default_constructible_v<V>,
+                                       empty_leaf, leaf>;
 
   struct record;
   using update_word = marked_pointer<record, 2>;  // its marks are a bst_state

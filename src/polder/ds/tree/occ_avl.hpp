@@ -119,15 +119,15 @@ class value_cell<V, R> {
   using token = V;
   template <class Guard>
   static token prepare(Guard&, const V&) noexcept {
-    return {};
+    return token();
   }
   template <class Guard>
   static void discard(Guard&, token) noexcept {}
   void set(token) noexcept {}
   template <class Guard>
   static void retire(Guard&, token) noexcept {}
-  token seen() const noexcept { return {}; }
-  static V read(token) noexcept { return {}; }
+  token seen() const noexcept { return token(); }
+  static V read(token) noexcept { return V(); }
 };
 
 template <class K, class V, class R>

@@ -1,5 +1,6 @@
 #pragma once
-// slots — room for so many objects, of which the owner knows how many there are; none at all for an empty type.
+// slots — room for so many objects, of which the owner knows how many there are; none at all for an empty type that is made
+// from nothing.
 #include <memory>
 #include <type_traits>
 
@@ -27,10 +28,10 @@ class slots {
 };
 
 template <class T, unsigned N>
-  requires(std::is_empty_v<T> && std::is_trivially_copyable_v<T>)
+  requires(std::is_empty_v<T> && std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T>)
 class slots<T, N> {
  public:
-  T operator[](unsigned) const noexcept { return {}; }
+  T operator[](unsigned) const noexcept { return T(); }
   void make(unsigned, const T&) noexcept {}
   void destroy(unsigned) noexcept {}
 };

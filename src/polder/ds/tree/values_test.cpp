@@ -27,13 +27,21 @@ struct made_from {
   explicit made_from(int) {}
   bool is(int) const { return true; }
 };
+// The same from nothing, but not by the compiler, and nothing else makes one silently.
+struct made_anew {
+  explicit made_anew() {}
+  explicit made_anew(int) {}
+  bool is(int) const { return true; }
+};
 
 template <class Map>
 class values : public ::testing::Test {};
 using R = smr::debra;
 using types = ::testing::Types<list_set<int, constant, R>, hash_map<int, constant, R>, abtree<int, constant, R>,
                                ellen_bst<int, constant, R>, skip_list<int, constant, R>, occ_avl<int, constant, R>,
-                               occ_avl<int, three_bytes, R>, occ_avl<int, made_from, R>>;
+                               occ_avl<int, three_bytes, R>, occ_avl<int, made_from, R>, abtree<int, made_from, R>,
+                               ellen_bst<int, made_from, R>, abtree<int, made_anew, R>,
+                               ellen_bst<int, made_anew, R>, occ_avl<int, made_anew, R>>;
 TYPED_TEST_SUITE(values, types);
 
 TYPED_TEST(values, need_only_be_copied) {
