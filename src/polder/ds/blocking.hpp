@@ -174,7 +174,10 @@ class blocking {
         return e;
       }
     }
-    end_.settle([] { sched_yield(); });
+    end_.settle([time] {
+      sched_yield();
+      return std::chrono::steady_clock::now() < time;
+    });
     get_to(e);
     return e;
   }

@@ -57,6 +57,31 @@ TEST(blocking, a_time_that_has_come_ends_the_wait) {
   later.join();
 }
 
+// Whose move waits: a put of one stands still inside.
+struct held_back {
+  static inline atomic<bool> moves{false}, goes_on{false};
+  long n;
+  explicit held_back(long i) : n(i) {}
+  held_back(held_back&& other) noexcept : n(other.n) {
+    moves.store(true, order::relaxed);
+    while (!goes_on.load(order::relaxed)) std::this_thread::yield();
+  }
+};
+
+TEST(blocking, a_time_that_has_come_ends_the_wait_for_puts_under_way_too) {
+  blocking<vyukov_ring<held_back, smr::leaky>> r(8);
+  std::thread putter([&] { EXPECT_TRUE(r.put(held_back(3))); });
+  while (!held_back::moves.load(order::relaxed)) std::this_thread::yield();
+  r.close();
+  EXPECT_FALSE(r.get_for(1ms).has_value());
+  held_back::goes_on.store(true, order::relaxed);
+  const std::optional<held_back> late = r.wait_get();
+  ASSERT_TRUE(late.has_value());
+  EXPECT_EQ(late->n, 3);
+  EXPECT_FALSE(r.get_for(1ms).has_value());
+  putter.join();
+}
+
 // Ends that nanoseconds cannot count.
 TEST(blocking, the_longest_wait_gets_what_is_put_later) {
   using seconds_of_the_clock = std::chrono::time_point<std::chrono::steady_clock, std::chrono::seconds>;

@@ -2,7 +2,7 @@
 // closing — an end after which nobody puts, and when the puts that were under way then are over.
 //
 //   paper      none; a store each and a look at the other's, as Dekker's mutual exclusion has them
-//   progress   wait-free, but for settle(), which waits for the puts that are under way
+//   progress   wait-free, but for settle(), which waits for the puts that are under way as long as it is told to
 //   in malloc  yes
 //
 // States. An arrow is one store.
@@ -11,7 +11,7 @@
 //
 // A put says that it is under way before it looks whether it is closed, and close() stores before anybody looks for
 // puts under way: one of the two sees the other. So what a put has put that did not find it closed is there when
-// settle() returns.
+// settle() returns, if it was not told to wait no longer.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -53,11 +53,13 @@ class closing {
     return closed_.load(order::seq_cst);  // sync: put-or-closed: store of what is under way, load of closed_
   }
 
-  // By who has seen it closed: puts that were under way then end, and no more begin. `wait()` lets others run.
+  // By who has seen it closed: puts that were under way then end, and no more begin. `wait()` lets others run; false: the caller
+  // waits no longer, and some may not have ended.
   template <class Wait>
   void settle(Wait&& wait) const {
     for (const share& s : shares_) {
-      while (s.puts.load(order::seq_cst) != 0) wait();  // sync: put-ended, put-or-closed: after closed_
+      while (s.puts.load(order::seq_cst) != 0 && wait()) {  // sync: put-ended, put-or-closed: after closed_
+      }
     }
   }
 

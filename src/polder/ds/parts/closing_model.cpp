@@ -26,7 +26,10 @@ struct puts_and_an_end : rl::test_suite<puts_and_an_end<Threads>, int(Threads)> 
     return true;
   }
   int settled() {
-    end.settle([] { rl::yield(1, polder::model::info(polder::model::place::current())); });
+    end.settle([] {
+      rl::yield(1, polder::model::info(polder::model::place::current()));
+      return true;
+    });
     const int n = inside.load(order::relaxed);
     for (int i = 0; i != n; ++i) POLDER_MODEL_CHECK(elements[i].get() == 1);
     return n;
