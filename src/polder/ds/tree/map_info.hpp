@@ -4,6 +4,8 @@
 // Keys and values are copied, and a copy may throw: then nothing has happened. Keys are compared by <, and hashed by some,
 // and neither may throw: an update compares when it has a node in hand, and again when the key is there, or gone, already.
 // No map asks the type whether it throws: < of std::pair, as of most keys of users, does not say noexcept.
+// Where the reclaimer restarts readers, < runs in a read phase (reading.hpp), which may be broken off anywhere: there it may not
+// allocate or lock, either, nor make what has a destructor. The hash is taken before.
 #include <concepts>
 #include <cstddef>
 #include <string_view>
