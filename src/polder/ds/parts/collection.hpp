@@ -159,8 +159,8 @@ class collection {
     if constexpr (std::is_move_assignable_v<T> && !made_anew) {
       to = std::move(from);
     } else {
-      std::destroy_at(&to);
-      std::construct_at(&to, std::move(from));
+      std::destroy_at(std::addressof(to));
+      std::construct_at(std::addressof(to), std::move(from));
     }
   }
 

@@ -12,8 +12,12 @@
 #include <vector>
 
 #include <polder/ds/blocking.hpp>
+#include <polder/ds/pool/rendezvousing.hpp>
+#include <polder/ds/queue/faa_queue.hpp>
+#include <polder/ds/queue/flat_combining_queue.hpp>
 #include <polder/ds/queue/ms_queue.hpp>
 #include <polder/ds/queue/vyukov_ring.hpp>
+#include <polder/ds/stack/lru_ds.hpp>
 #include <polder/ds/tree/eager_test.hpp>
 #include <polder/smr/all.hpp>
 
@@ -67,6 +71,43 @@ struct unassigned {
   unassigned(unassigned&&) noexcept = default;
   unassigned& operator=(unassigned&&) { throw std::runtime_error("an assignment"); }
 };
+
+// One whose address nobody takes by &.
+struct unaddressed {
+  long n;
+  explicit unaddressed(long i) : n(i) {}
+  unaddressed(unaddressed&& other) noexcept : n(std::exchange(other.n, -1)) {}
+  unaddressed& operator=(unaddressed&&) = delete;
+  ~unaddressed() {}
+  void operator&() const = delete;
+};
+template <class C>
+void keeps_what_is_unaddressed(C& c) {
+  for (long i = 0; i != 2; ++i) ASSERT_TRUE(c.put(unaddressed(i)));
+  long sum = 0;
+  while (const std::optional<unaddressed> e = c.get()) sum += e->n;
+  EXPECT_EQ(sum, 1);
+}
+
+TEST(collection, elements_may_have_an_operator_for_their_address) {
+  using R = eager::leaky;
+  eager::drained<R> domain;
+  vyukov_ring<unaddressed, R> ring(2);
+  keeps_what_is_unaddressed(ring);
+  unaddressed outside(7);
+  while (ring.put(unaddressed(0))) {
+  }
+  EXPECT_FALSE(ring.put(std::move(outside)));
+  EXPECT_EQ(outside.n, 7);
+  faa_queue<unaddressed, R> arrays(domain);
+  keeps_what_is_unaddressed(arrays);
+  flat_combining_queue<unaddressed, R> combined;
+  keeps_what_is_unaddressed(combined);
+  lru_ds<unaddressed, R> distributed(domain);
+  keeps_what_is_unaddressed(distributed);
+  rendezvousing<unaddressed, R> pool(domain);
+  keeps_what_is_unaddressed(pool);
+}
 
 TEST(collection, what_a_full_one_refuses_is_as_it_was_though_assignments_throw) {
   vyukov_ring<unassigned, eager::leaky> ring(2);

@@ -71,8 +71,8 @@ class combining {
     }
     mine.carried.put(std::move(e));
     if (ask(mine, request::put)) return true;
-    std::destroy_at(&e);
-    std::construct_at(&e, mine.carried.take());
+    std::destroy_at(std::addressof(e));
+    std::construct_at(std::addressof(e), mine.carried.take());
     return false;
   }
   // Nothing: it is empty.

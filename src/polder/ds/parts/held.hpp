@@ -15,17 +15,17 @@ class held {
   ~held() {}  // who owns the node knows whether there is one, and has taken it
 
   // Not while there is one.
-  void put(E&& e) noexcept { std::construct_at(&e_, std::move(e)); }
+  void put(E&& e) noexcept { std::construct_at(std::addressof(e_), std::move(e)); }
   // The one that is there.
   E take() noexcept {
     E e(std::move(e_));
-    std::destroy_at(&e_);
+    std::destroy_at(std::addressof(e_));
     return e;
   }
   // The same, in the place of e. Elements are moved as they are made, never assigned.
   void take_to(E& e) noexcept {
-    std::destroy_at(&e);
-    std::construct_at(&e, take());
+    std::destroy_at(std::addressof(e));
+    std::construct_at(std::addressof(e), take());
   }
 
  private:

@@ -84,8 +84,8 @@ class rendezvousing : public collection<rendezvousing<T, R, Memory>, T, in_node<
       if (slots_[i].meet(n)) return true;
     }
     if (n != nullptr) {
-      std::destroy_at(&e);
-      std::construct_at(&e, taken(n));
+      std::destroy_at(std::addressof(e));
+      std::construct_at(std::addressof(e), taken(n));
     }
     return rest_.insert(e);
   }

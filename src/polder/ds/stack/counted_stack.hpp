@@ -73,8 +73,8 @@ class counted_stack {
       return true;
     }
     if (n != nullptr) {
-      std::destroy_at(&e);
-      std::construct_at(&e, n->element.take());
+      std::destroy_at(std::addressof(e));
+      std::construct_at(std::addressof(e), n->element.take());
       g.unmake(n);
     }
     return false;

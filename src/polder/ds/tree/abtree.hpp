@@ -46,6 +46,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <new>
 #include <optional>
 #include <type_traits>
@@ -436,7 +437,7 @@ class abtree : public counted_at_rest<abtree<K, V, R, A, B>> {
     leaf* const left = made.make_leaf(l, at, key, value, 0u, half);
     leaf* const right = made.make_leaf(l, at, key, value, half, B + 1);
     const word links[] = {leaf_word(left), leaf_word(right)};
-    const K* const between[] = {&right->keys[0]};
+    const K* const between[] = {std::addressof(right->keys[0])};
     inner* const top = made.make_inner(links, between, 2);
     if (!replace(e, word(top, over(e)))) return false;
     made.linked();
@@ -559,7 +560,7 @@ class abtree : public counted_at_rest<abtree<K, V, R, A, B>> {
   // child that demanded it, while x, that child's sibling then, went elsewhere. A copy with open links takes its place.
   void renew(guard& g, edge e, inner& x, const word* links) {
     const K* keys[B];
-    for (unsigned i = 0; i + 1 < x.size; ++i) keys[i] = &x.keys[i];
+    for (unsigned i = 0; i + 1 < x.size; ++i) keys[i] = std::addressof(x.keys[i]);
     fresh made(g);
     if (!replace(e, inner_word(made.make_inner(links, keys, x.size)))) return;
     made.linked();
@@ -583,11 +584,11 @@ class abtree : public counted_at_rest<abtree<K, V, R, A, B>> {
     word links[2 * B];
     const K* keys[2 * B];
     freeze(low, links + t);
-    for (unsigned i = 0; i != t; ++i) links[i] = of_x[i], keys[i] = &x.keys[i];
-    for (unsigned i = 0; i + 1 != low.size; ++i) keys[t + i] = &low.keys[i];
+    for (unsigned i = 0; i != t; ++i) links[i] = of_x[i], keys[i] = std::addressof(x.keys[i]);
+    for (unsigned i = 0; i + 1 != low.size; ++i) keys[t + i] = std::addressof(low.keys[i]);
     for (unsigned i = t + 1; i != x.size; ++i) {
       links[i + low.size - 1] = of_x[i];
-      keys[i + low.size - 2] = &x.keys[i - 1];
+      keys[i + low.size - 2] = std::addressof(x.keys[i - 1]);
     }
     const unsigned n = x.size + low.size - 1;
     fresh made(g);
@@ -622,7 +623,7 @@ class abtree : public counted_at_rest<abtree<K, V, R, A, B>> {
       if (parts == 2) {
         leaf* const second = made.make_leaf(a, b, half, n);
         part[1] = leaf_word(second);
-        between = &second->keys[0];
+        between = std::addressof(second->keys[0]);
       }
     } else {
       inner &a = *static_cast<inner*>(left.pointer()), &b = *static_cast<inner*>(right.pointer());
@@ -630,9 +631,9 @@ class abtree : public counted_at_rest<abtree<K, V, R, A, B>> {
       const K* keys[2 * B];
       freeze(a, links);
       freeze(b, links + a.size);
-      for (unsigned i = 0; i + 1 != a.size; ++i) keys[i] = &a.keys[i];
-      keys[a.size - 1] = &x.keys[l];
-      for (unsigned i = 0; i + 1 != b.size; ++i) keys[a.size + i] = &b.keys[i];
+      for (unsigned i = 0; i + 1 != a.size; ++i) keys[i] = std::addressof(a.keys[i]);
+      keys[a.size - 1] = std::addressof(x.keys[l]);
+      for (unsigned i = 0; i + 1 != b.size; ++i) keys[a.size + i] = std::addressof(b.keys[i]);
       part[0] = inner_word(made.make_inner(links, keys, half));
       if (parts == 2) {
         part[1] = inner_word(made.make_inner(links + half, keys + half, n - half));
@@ -646,7 +647,7 @@ class abtree : public counted_at_rest<abtree<K, V, R, A, B>> {
       unsigned m = 0;  // links so far; a key stands before each but the first
       for (unsigned i = 0; i != x.size; ++i) {
         if (i == l + 1 && parts == 1) continue;
-        if (m != 0) keys[m - 1] = i == l + 1 ? between : &x.keys[i - 1];
+        if (m != 0) keys[m - 1] = i == l + 1 ? between : std::addressof(x.keys[i - 1]);
         links[m++] = i == l ? part[0] : i == l + 1 ? part[1] : of_x[i];
       }
       by = inner_word(made.make_inner(links, keys, m));
@@ -706,7 +707,8 @@ class abtree : public counted_at_rest<abtree<K, V, R, A, B>> {
     for (unsigned i = 0; i != n; ++i) {
       const word child = x.children[i].load(order::acquire);  // sync: tree-link
       must(!child.has(frozen | tagged | underfull));
-      const unsigned h = check(child, i == 0 ? lo : &x.keys[i - 1], i + 1 == n ? hi : &x.keys[i], false);
+      const unsigned h = check(child, i == 0 ? lo : std::addressof(x.keys[i - 1]),
+                               i + 1 == n ? hi : std::addressof(x.keys[i]), false);
       must(i == 0 || h == height);
       height = h;
     }

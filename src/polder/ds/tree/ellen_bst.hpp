@@ -74,17 +74,17 @@ class ellen_bst : public counted_at_rest<ellen_bst<K, V, R>> {
 
   struct node : R::header {
     node(rank r, bool leaf, const K* k) : order_(r), is_leaf(leaf) {
-      if (r == rank::key) std::construct_at(&key, *k);
+      if (r == rank::key) std::construct_at(std::addressof(key), *k);
     }
     ~node() = default;
     ~node()
       requires(!std::is_trivially_destructible_v<K>)
     {
-      if (order_ == rank::key) std::destroy_at(&key);
+      if (order_ == rank::key) std::destroy_at(std::addressof(key));
     }
     bool above(const K& k) const { return order_ != rank::key || k < key; }  // k < this
     bool is(const K& k) const { return order_ == rank::key && !(k < key) && !(key < k); }
-    const K* known() const { return order_ == rank::key ? &key : nullptr; }
+    const K* known() const { return order_ == rank::key ? std::addressof(key) : nullptr; }
 
     union {
       K key;
@@ -313,9 +313,10 @@ class ellen_bst : public counted_at_rest<ellen_bst<K, V, R>> {
     }
     record* set(const found& f, const K& key, const V& value) {
       leaf_type* const old = static_cast<leaf_type*>(f.l);
-      leaf_ = guard_.template make<leaf_type>(rank::key, &key, &value);
+      leaf_ = guard_.template make<leaf_type>(rank::key, std::addressof(key), std::addressof(value));
       const bool left = old->above(key);  // the new one
-      sibling_ = guard_.template make<leaf_type>(old->order_, old->known(), old->value ? &*old->value : nullptr);
+      sibling_ = guard_.template make<leaf_type>(old->order_, old->known(),
+                                                 old->value ? std::addressof(*old->value) : nullptr);
       const node* const greater = left ? static_cast<node*>(sibling_) : leaf_;
       top_ = guard_.template make<inner>(greater->order_, greater->known(), left ? leaf_ : sibling_,
                                          left ? sibling_ : leaf_);

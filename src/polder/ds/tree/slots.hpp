@@ -18,8 +18,8 @@ class slots {
   {}  // the owner has called destroy()
 
   const T& operator[](unsigned i) const noexcept { return items_[i]; }
-  void make(unsigned i, const T& from) { std::construct_at(&items_[i], from); }
-  void destroy(unsigned i) noexcept { std::destroy_at(&items_[i]); }
+  void make(unsigned i, const T& from) { std::construct_at(std::addressof(items_[i]), from); }
+  void destroy(unsigned i) noexcept { std::destroy_at(std::addressof(items_[i])); }
 
  private:
   union {

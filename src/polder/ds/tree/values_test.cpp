@@ -34,6 +34,17 @@ struct made_anew {
   bool is(int) const { return true; }
 };
 
+// Whose address nobody takes by &.
+struct unaddressed {
+  int n;
+  explicit unaddressed(int i) : n(i) {}
+  ~unaddressed() {}
+  unaddressed(const unaddressed&) = default;
+  void operator&() const = delete;
+  bool is(int i) const { return n == i; }
+  friend bool operator<(const unaddressed& a, const unaddressed& b) { return a.n < b.n; }
+};
+
 template <class Map>
 class values : public ::testing::Test {};
 using R = smr::debra;
@@ -41,23 +52,25 @@ using types = ::testing::Types<list_set<int, constant, R>, hash_map<int, constan
                                ellen_bst<int, constant, R>, skip_list<int, constant, R>, occ_avl<int, constant, R>,
                                occ_avl<int, three_bytes, R>, occ_avl<int, made_from, R>, abtree<int, made_from, R>,
                                ellen_bst<int, made_from, R>, abtree<int, made_anew, R>,
-                               ellen_bst<int, made_anew, R>, occ_avl<int, made_anew, R>>;
+                               ellen_bst<int, made_anew, R>, occ_avl<int, made_anew, R>,
+                               abtree<unaddressed, unaddressed, R>, ellen_bst<unaddressed, unaddressed, R>>;
 TYPED_TEST_SUITE(values, types);
 
 TYPED_TEST(values, need_only_be_copied) {
+  using key = typename TypeParam::key_type;
   using value = typename TypeParam::value_type;
   constexpr int many = 100;
   eager::drained<R> d;
   TypeParam map(d);
-  for (int i = 0; i != many; ++i) ASSERT_TRUE(map.insert(i, value(i)));
+  for (int i = 0; i != many; ++i) ASSERT_TRUE(map.insert(key(i), value(i)));
   for (int i = 0; i != many; ++i) {
-    const auto v = map.get(i);
+    const auto v = map.get(key(i));
     ASSERT_TRUE(v.has_value() && v->is(i));
   }
   for (int i = 0; i != many; i += 2) {
-    const auto v = map.take(i);
+    const auto v = map.take(key(i));
     ASSERT_TRUE(v.has_value() && v->is(i));
-    ASSERT_FALSE(map.contains(i));
+    ASSERT_FALSE(map.contains(key(i)));
   }
   EXPECT_EQ(map.size_slow(), std::size_t(many / 2));
 }
