@@ -4,13 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <barrier>
+#include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include <polder/base/config.hpp>
 #include <polder/ds/blocking.hpp>
 #include <polder/ds/pool/rendezvousing.hpp>
 #include <polder/ds/queue/faa_queue.hpp>
@@ -107,6 +110,23 @@ TEST(collection, elements_may_have_an_operator_for_their_address) {
   keeps_what_is_unaddressed(distributed);
   rendezvousing<unaddressed, R> pool(domain);
   keeps_what_is_unaddressed(pool);
+}
+
+// Of more than the alignment of what is kept apart.
+struct alignas(4 * false_sharing_range) over_aligned {
+  long n;
+  explicit over_aligned(long i) : n(i) {}
+};
+
+TEST(collection, elements_may_be_aligned_more_than_what_combiners_keep_apart) {
+  flat_combining_queue<over_aligned, eager::leaky> queue;
+  for (long i = 0; i != 3; ++i) ASSERT_TRUE(queue.put(over_aligned(i)));
+  for (long i = 0; i != 3; ++i) {
+    const std::optional<over_aligned> e = queue.get();
+    ASSERT_TRUE(e.has_value());
+    EXPECT_EQ(e->n, i);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(std::addressof(*e)) % alignof(over_aligned), 0u);
+  }
 }
 
 TEST(collection, what_a_full_one_refuses_is_as_it_was_though_assignments_throw) {

@@ -43,11 +43,11 @@ class combining {
   using element = typename Sequence::element;
 
   // What a thread asks through, one at a time. Stays where it is as long as the combiner.
-  class alignas(false_sharing_range) record {
+  class record {
     friend combining;
     // asks — what its owner wants done. Written by the owner, and by the combiner when it is done; read by both.
     //   order  combining-asked: what is put is there; combining-answered: so is the answer
-    atomic<request> asks{request::none};
+    alignas(false_sharing_range) atomic<request> asks{request::none};
     // listed — whether it is in the list. Set by the owner, cleared by the combiner.
     //   order  combining-unlisted: the combiner has done with its link
     atomic<bool> listed{false};

@@ -88,7 +88,7 @@ class skip_list : public counted_at_rest<skip_list<K, V, R, Heights>> {
     [[no_unique_address]] const V value;  // the same
   };
   template <unsigned N>
-  struct alignas(8) tower : node {
+  struct tower : node {
     using node::node;
     // links — the following node in each lane, and whether this one is removed from it.
     //   written by  who made the node: before it is linked, and by CAS before it is linked to that lane; then by CAS: who

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 
 #include <polder/ds/all.hpp>
 #include <polder/ds/tree/eager_test.hpp>
@@ -34,6 +36,13 @@ struct made_anew {
   bool is(int) const { return true; }
 };
 
+// Of more than malloc's alignment.
+struct alignas(64) over_aligned {
+  int n;
+  explicit over_aligned(int i) : n(i) {}
+  bool is(int i) const { return n == i && reinterpret_cast<std::uintptr_t>(this) % 64 == 0; }
+};
+
 // Whose address nobody takes by &.
 struct unaddressed {
   int n;
@@ -48,12 +57,13 @@ struct unaddressed {
 template <class Map>
 class values : public ::testing::Test {};
 using R = smr::debra;
-using types = ::testing::Types<list_set<int, constant, R>, hash_map<int, constant, R>, abtree<int, constant, R>,
-                               ellen_bst<int, constant, R>, skip_list<int, constant, R>, occ_avl<int, constant, R>,
-                               occ_avl<int, three_bytes, R>, occ_avl<int, made_from, R>, abtree<int, made_from, R>,
-                               ellen_bst<int, made_from, R>, abtree<int, made_anew, R>,
-                               ellen_bst<int, made_anew, R>, occ_avl<int, made_anew, R>,
-                               abtree<unaddressed, unaddressed, R>, ellen_bst<unaddressed, unaddressed, R>>;
+using types = ::testing::Types<
+    list_set<int, constant, R>, hash_map<int, constant, R>, abtree<int, constant, R>, ellen_bst<int, constant, R>,
+    skip_list<int, constant, R>, occ_avl<int, constant, R>, occ_avl<int, three_bytes, R>,
+    occ_avl<int, made_from, R>, abtree<int, made_from, R>, ellen_bst<int, made_from, R>, abtree<int, made_anew, R>,
+    ellen_bst<int, made_anew, R>, occ_avl<int, made_anew, R>, abtree<unaddressed, unaddressed, R>,
+    ellen_bst<unaddressed, unaddressed, R>, list_set<int, over_aligned, R>, abtree<int, over_aligned, R>,
+    ellen_bst<int, over_aligned, R>, skip_list<int, over_aligned, R>, occ_avl<int, over_aligned, R>>;
 TYPED_TEST_SUITE(values, types);
 
 TYPED_TEST(values, need_only_be_copied) {
@@ -72,6 +82,9 @@ TYPED_TEST(values, need_only_be_copied) {
     ASSERT_TRUE(v.has_value() && v->is(i));
     ASSERT_FALSE(map.contains(key(i)));
   }
+  map.for_each_quiescent([](const auto&, const value& v) {
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(std::addressof(v)) % alignof(value), 0u);
+  });
   EXPECT_EQ(map.size_slow(), std::size_t(many / 2));
 }
 
