@@ -167,6 +167,20 @@ TEST(huge_blocks, what_lies_around_an_aligned_block_is_not_had) {
   }
 }
 
+TEST(huge_blocks, an_aligned_block_that_the_system_refuses_costs_nothing) {
+  if (const char* why = os::lacks_filters()) GTEST_SKIP() << why;
+  EXPECT_EQ(os::fine, os::forked([] {
+              huge h;
+              if (!h.free(h.blocks.take(64, GiB).p)) return 1;  // what is needed for any is there
+              h.blocks.purge(true);
+              const std::size_t held = h.committed.used(), mapped = os::bytes_used(os::used::address_space);
+              if (!os::answer(SYS_mprotect, ENOMEM)) return 2;
+              if (h.blocks.take(64, GiB).p != nullptr) return 3;
+              if (h.committed.used() != held) return 4;
+              return os::bytes_used(os::used::address_space) < mapped + GiB ? 0 : 5;
+            }));
+}
+
 TEST(huge_blocks, with_larger_pages_a_block_that_is_aligned_to_one_is_all_there) {
   huge h(64 * KiB);
   for (int i = 0; i != 8; ++i) {
