@@ -17,7 +17,7 @@ def command(first, **words):
     """The words of the one command that begins like this: with these for CMD, PID and the like, and what was built for the test."""
     found = [line for line in commands() if line.startswith(first)]
     assert len(found) == 1, f"{first}: {len(found)} commands in docs/how-to/tools.md"
-    line = found[0].replace("build/release", str(BUILD))
+    line = re.sub(r"(\$PWD/)?build/release", lambda _: str(BUILD), found[0])
     for old, new in words.items():
         assert old in line, f"'{old}' is not in: {line}"
         line = line.replace(old, str(new))
