@@ -209,7 +209,8 @@ TEST(background_thread, notices_it_in_a_service_that_root_did_not_start) {
   if (forked(become_a_service) != fine) GTEST_SKIP() << "no ambient capabilities here";
   EXPECT_EQ(fine, forked([] {
               if (become_a_service() != 0) return 2;
-              const std::string has = std::string(with_rights) + "=1";
+              std::string has(with_rights);
+              has += "=1";
               const char* const environment[] = {has.c_str(), nullptr};
               ::execle("/proc/self/exe", "unit.os",
                        "--gtest_filter=background_thread.notices_that_the_others_gave_up_rights",
