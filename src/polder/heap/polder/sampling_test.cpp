@@ -136,16 +136,17 @@ TEST_F(sampling, the_estimate_is_near_also_of_blocks_that_grew_or_shrank) {
 }
 
 TEST_F(sampling, the_estimate_is_near_what_was_allocated) {
-  constexpr std::uint64_t mean = 64 * KiB;
+  constexpr std::uint64_t mean = 8 * KiB;
   start(mean);
   constexpr std::size_t sizes[] = {16, 100, 1000, 5000, 50'000};
   for (std::size_t n : sizes) {
     const counts before = all();
-    const std::size_t blocks = 512 * MiB / n;
+    const std::size_t blocks = 64 * MiB / n;
     for (std::size_t i = 0; i != blocks; ++i) s.free(s.allocate(n));
     const counts after = all();
     const double estimated = double(after.drawn_blocks - before.drawn_blocks) / mem::chance_of_sample(n, mean);
-    EXPECT_NEAR(1, estimated / double(blocks), 0.08) << n;  // 8,000 samples: seven standard deviations
+    EXPECT_NEAR(1, estimated / double(blocks), 0.08)
+        << n;  // of small ones 8,000 samples: seven standard deviations
   }
 }
 
