@@ -32,7 +32,7 @@ class bounded_kfifo : public collection<bounded_kfifo<T, R, Memory>, T, in_word<
       .order = semantics::k_out_of_order,
       .putters = "lock-free",
       .getters = "lock-free",
-      .capacity = "k times segments; full may be said where one more than k times segments - 1 are inside",
+      .capacity = "k times segments; full may be said while the last k - 1 are free",
       .paper = "Kirsch, Lippautz and Payer, PaCT 2013",
       .year = 2013,
       .parameters = "k, segments",

@@ -211,7 +211,7 @@ mem::span* core::open_span(lab& l, unsigned c) noexcept {
   for (unsigned tries = 0;; ++tries) {
     if (l.partial[c].first != 0) return nullptr;
     if (mem::span* const s = try_open(l, c)) return s;
-    if (!make_room(l, mem::grain_size, tries)) return os::probe::oom(classes::block_size[c]), nullptr;
+    if (!make_room(&l, mem::grain_size, tries)) return os::probe::oom(classes::block_size[c]), nullptr;
   }
 }
 

@@ -183,16 +183,10 @@ lab* core::find_lab(std::uint32_t thread, effort e) noexcept {
   const mem::site s = site_here();
   lab* l = idle_lab(s, thread);
   if (l) return l;
-  const auto may_be_room = [this](unsigned tries) {
-    constexpr std::size_t wanted = mem::grain_size;
-    if (tries != 0 && !(budget_.refuses(wanted) && budget_.ask(wanted))) return false;
-    trim(nullptr);
-    return true;
-  };
   const auto make = [&]() -> lab* {
     for (unsigned tries = 0;; ++tries) {
       if (lab* const made = make_lab(s)) return made;
-      if (e == effort::little || !may_be_room(tries)) return nullptr;
+      if (e == effort::little || !make_room(nullptr, mem::grain_size, tries)) return nullptr;
     }
   };
   // One that somebody has found and drains before it is taken is for whoever comes next.

@@ -26,20 +26,20 @@ bool core::set_target(std::size_t bytes) noexcept {
 // After an attempt without success, the first of which is number 0. False: nothing more can be done about it. Under a cap others
 // may have given back what was wanted since the attempt; or it lies in an inbox that somebody empties who has been stopped: for
 // that it stays some milliseconds, but not for good.
-bool core::make_room(lab& l, std::size_t wanted, unsigned tries) noexcept {
+bool core::make_room(lab* own, std::size_t wanted, unsigned tries) noexcept {
   constexpr unsigned most_tries = 16, most_naps = 8;
   if (tries != 0 && !budget_.is_limited()) return false;
   const bool refuses = budget_.refuses(wanted);
   if (tries != 0 && refuses && !budget_.ask(wanted)) {
     for (unsigned naps = 0; naps != most_naps && what_is_left_to_give().waiting != 0; ++naps) {
       os::sleep_for(1);
-      trim(&l);
+      trim(own);
       if (!budget_.refuses(wanted)) return true;
     }
     return false;
   }
   if (!refuses && tries >= most_tries) return false;
-  if (tries == 0 || refuses) trim(&l);  // who refused otherwise is the system, which a second trim does not move
+  if (tries == 0 || refuses) trim(own);  // who refused otherwise is the system, which a second trim does not move
   return true;
 }
 

@@ -111,7 +111,7 @@ POLDER_NOINLINE bool core::do_without_page(lab& l, unsigned c) noexcept {
     l.refusals = 0;
     return true;
   }
-  if (make_room(l, arena_.page(), l.refusals++)) return true;
+  if (make_room(&l, arena_.page(), l.refusals++)) return true;
   l.refusals = 0;
   return false;
 }
