@@ -149,9 +149,11 @@ void short_lived_threads() {
 
 void forked(const std::string& how, unsigned children) {
   const scratch both;
-  both.record(how, RECORDER, true);
+  auto got = both.record(how, RECORDER, true);
   auto recordings = both.named("raw.");
-  require(recordings.size() == children + 1, how + ": " + std::to_string(recordings.size()) + " recordings");
+  require(got.status == 0 && recordings.size() == children + 1,
+          how + ": status " + std::to_string(got.status) + " " + got.err + ", " +
+              std::to_string(recordings.size()) + " recordings");
   unsigned of_parent = 0;
   unsigned of_child = 0;
   for (const auto& r : recordings) {
@@ -166,10 +168,13 @@ void forked(const std::string& how, unsigned children) {
   require(of_parent == 1 && of_child == children, how + ": calls of one process are in the recording of another");
 
   const scratch alone;
-  alone.record(how);
+  got = alone.record(how);
   recordings = alone.named("raw.");
-  require(recordings.size() == 1 && alone.named("skipped.").size() == children,
-          how + ": children are not left out");
+  const std::size_t skipped = alone.named("skipped.").size();
+  require(got.status == 0 && recordings.size() == 1 && skipped == children,
+          how + ": status " + std::to_string(got.status) + " " + got.err + ", " +
+              std::to_string(recordings.size()) + " recordings and " + std::to_string(skipped) +
+              " children left out");
 }
 
 void killed() {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t begin_mark = 123457;
 constexpr std::size_t end_mark = 123459;
-void* volatile kept;  // nothing is optimised away
+thread_local void* volatile kept;  // nothing is optimised away; a thread its own, or one frees what another keeps there
 
 void mark(std::size_t size) {
   kept = malloc(size);
