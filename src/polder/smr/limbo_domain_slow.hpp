@@ -126,12 +126,13 @@ typename limbo_domain<Core>::member& limbo_domain<Core>::join() {
 }
 
 // The seat was claimed while its thread was outside: it opens its guard in another one, unless the claim is over first. Who
-// had that one before may have owed a call.
+// had that one before may have owed a call. The seat that it leaves says nothing any more: QSBR would wait for its word.
 template <class Core>
 typename limbo_domain<Core>::member& limbo_domain<Core>::elsewhere(member& was) {
   member* m = &was;
   do {
     core_.leave(*m);
+    m->seat.vacate();
     if (m->gate.walk_away()) {
       members_.forget(thread_slot::mine());
       m = &join();

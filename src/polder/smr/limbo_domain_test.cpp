@@ -54,6 +54,22 @@ TYPED_TEST(domains, go_on_reclaiming_after_a_drain) {
   }
 }
 
+// A thread finds its seat claimed and moves to another one: nobody waits for the seat that it has left.
+TYPED_TEST(domains, go_on_reclaiming_after_a_move_to_another_seat) {
+  if (TypeParam::info.name == "leaky") GTEST_SKIP() << TypeParam::info.bound;
+  typename TestFixture::domain d;
+  { typename TestFixture::guard g(d); }
+  auto* const seat = d.members().find(thread_slot::mine());
+  ASSERT_TRUE(seat->gate.try_claim());
+  { typename TestFixture::guard g(d); }
+  seat->gate.end();
+  ASSERT_NE(d.members().find(thread_slot::mine()), seat);
+  TestFixture::retire_some(d, 10'000);
+  EXPECT_LT(d.statistics().unreclaimed(), 2000u);
+  EXPECT_FALSE(d.longest_stall());
+  d.drain();
+}
+
 // One retires and ends while a drain waits for the guard of a second; a third, whose seat the drain has seen to already,
 // looks for what the dead have left.
 TYPED_TEST(domains, drain_what_a_thread_left_meanwhile) {
