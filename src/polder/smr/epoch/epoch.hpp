@@ -10,6 +10,7 @@
 //              looks at one member as often
 #include <sched.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include <polder/os/timeline.hpp>
@@ -84,7 +85,7 @@ class epoch_core : public grace_periods<epoch_core<Advance>, epoch_clock::lag> {
   static constexpr drain_policy usual_drain{};
 
   struct options {
-    // How many guards a thread opens between two looks at others. Smaller: less garbage, more looks.
+    // How many guards a thread opens between two looks at others. Smaller: less garbage, more looks; 0: as 1.
     unsigned operations_a_check = 100;
     // How many it opens in an epoch before it passes the heavy fence with which the looks begin, unless it retires
     // `bytes_an_epoch` sooner or another has passed it. Smaller: less garbage, more fences. A fence interrupts every
@@ -164,7 +165,8 @@ class epoch_core : public grace_periods<epoch_core<Advance>, epoch_clock::lag> {
     // Without memory for more records it is each operation that looks: a bag freed gives room for another.
     const bool scarce = !m.bags.stock.reserve();
     m.turn.until_check.set(scarce ? 1 : options_.operations_a_check);
-    m.turn.waited += options_.operations_a_check;
+    if (__builtin_add_overflow(m.turn.waited, std::max(options_.operations_a_check, 1u), &m.turn.waited))
+      m.turn.waited = ~0u;
     const bool in_time = m.turn.waited < options_.operations_an_epoch;
     if (m.turn.swept != e && in_time && !scarce && !clock_.fenced(e)) return;
     if (!clock_.before_sweep(e, fences)) return;

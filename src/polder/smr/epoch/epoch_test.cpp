@@ -93,5 +93,30 @@ TYPED_TEST(epochs, move_once_at_most_while_a_batch_is_freed) {
   d.drain();
 }
 
+// Looks at others with each operation, or with none: then what was retired decides.
+TYPED_TEST(epochs, move_however_often_a_thread_looks) {
+  struct small {
+    char bytes[64];
+  };
+  for (const unsigned every : {0u, 1u, ~0u}) {
+    typename TypeParam::domain::options often{};
+    often.scheme.operations_a_check = every, often.scheme.bytes_an_epoch = 4096;
+    typename TypeParam::domain d(often);
+    std::uint64_t most = 0;
+    for (int n = 0; n != 10'000; ++n) {
+      typename TestFixture::guard g(d);
+      g.retire(g.template make<small>());
+      most = std::max(most, d.statistics().unreclaimed());
+    }
+    EXPECT_LE(most, 500u) << every;
+    d.drain();
+  }
+  typename TypeParam::domain::options each{};
+  each.scheme.operations_a_check = 0;
+  typename TypeParam::domain d(each);
+  for (int n = 0; n != 50'000; ++n) typename TestFixture::guard g(d);
+  EXPECT_GE(d.scheme().now(), 60u);
+}
+
 }  // namespace
 }  // namespace polder::smr
