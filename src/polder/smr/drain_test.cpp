@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <new>
 #include <string_view>
 #include <utility>
 
@@ -216,6 +217,42 @@ TEST(drains, free_what_is_retired_through_its_second_base) {
     }
     d.drain();
     EXPECT_EQ(std::exchange(gone, 0), 10) << way.name;
+  }
+}
+
+// A type that says how its memory goes back, without saying where it comes from.
+TEST(drains, give_memory_back_as_its_type_says) {
+  static int deleted;
+  struct deletes {
+    long words[4] = {};
+    static void operator delete(void* p) { ++deleted, ::operator delete(p); }
+  };
+  struct deletes_with_size {
+    long words[4] = {};
+    static void operator delete(void* p, std::size_t) { ++deleted, ::operator delete(p); }
+  };
+  struct deletes_all {
+    long words[4] = {};
+    static void operator delete(deletes_all* p, std::destroying_delete_t) {
+      ++deleted, p->~deletes_all(), ::operator delete(p);
+    }
+  };
+  const auto each_is_deleted = [](auto type, const named_drain& way) {
+    using kept = decltype(type);
+    deleted = 0;
+    domain d(with(way.policy));
+    for (int n = 0; n != 100; ++n) {
+      guard g(d);
+      g.retire(new kept);
+    }
+    for (int n = 0; n != 10; ++n) retire(d, 0);
+    d.drain();
+    EXPECT_EQ(deleted, 100) << way.name;
+  };
+  for (const named_drain& way : all_drains) {
+    each_is_deleted(deletes{}, way);
+    each_is_deleted(deletes_with_size{}, way);
+    each_is_deleted(deletes_all{}, way);
   }
 }
 

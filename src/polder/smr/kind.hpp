@@ -44,9 +44,14 @@ template <class T, class Deleter>
 inline constexpr kind kind_of = {sizeof(T), kinds::weigher<T>(), nullptr,
                                  [](void* p) noexcept { Deleter{}(static_cast<T*>(p)); }, false};
 
-// A type that brings its own memory: it goes back there, never in a batch.
+// A type that brings its own memory, or sees it go: it goes back there, never in a batch.
 template <class T>
 concept has_own_new = requires { T::operator new(std::size_t{}); };
+template <class T>
+concept has_own_delete =
+    requires(T* p) { T::operator delete(p); } || requires(T* p) { T::operator delete(p, sizeof(T)); } ||
+    requires(T* p) { T::operator delete(p, std::destroying_delete); } ||
+    requires(T* p) { T::operator delete(p, std::destroying_delete, sizeof(T)); };
 
 // A T may be a base of what is deleted, which brings its own memory, or is aligned more, or begins elsewhere.
 template <class T>
@@ -84,7 +89,7 @@ inline constexpr kind made_kind = {
     kinds::weigher<T>(),
     kinds::destructor<T>(),
     [](void* p) noexcept { delete static_cast<T*>(p); },
-    alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__ && !has_own_new<T> && !may_be_a_base<T>,
+    alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__ && !has_own_new<T> && !has_own_delete<T> && !may_be_a_base<T>,
     kinds::guarded<T>};
 
 // std::default_delete means the same as make(): so it is the kind that can go back in batches.
