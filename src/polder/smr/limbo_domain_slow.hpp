@@ -157,7 +157,8 @@ void limbo_domain<Core>::step(member& m) {
       core_.ripen(members_, m, m.bags.safe, [&](const entry& e) { free(m, e); });
       free_all(m);
     }
-    m.owes = m.unfinished = options_.bound.passed != nullptr || options_.bound.stalled != nullptr;
+    m.owes = options_.bound.passed != nullptr || options_.bound.stalled != nullptr;
+    m.unfinished = m.fleeting || m.owes;
   }
   measure_room(m);
 }

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <polder/base/sanitizers.hpp>
 #include <polder/smr/epoch/epoch.hpp>
+#include <polder/smr/hazard/hazard.hpp>
 #include <thread>
 
 namespace polder::smr {
@@ -71,6 +72,50 @@ TEST(thread_slots, of_a_thread_in_its_last_round_stay_its_own_while_any_guard_is
     EXPECT_EQ(thread_slot::mine(), t::mine);
   }).join();
   pthread_key_delete(t::key);
+}
+
+// One of them passes its domain's bound, and there is nobody to be told of it.
+struct last_round_over_the_bound {
+  struct node : hazard::header {
+    long words[8] = {};
+  };
+  static inline pthread_key_t key;
+  static inline int round;
+  static inline hazard::domain* domain;
+  static inline thread_slot::number mine;
+  static inline bool fleeting;
+
+  static void next(void* p) {
+    hazard::guard<1> g(*domain);
+    if (++round != PTHREAD_DESTRUCTOR_ITERATIONS) {
+      pthread_setspecific(key, p);
+      return;
+    }
+    mine = thread_slot::mine();
+    fleeting = thread_slot::fleeting();
+    node* const n = g.make<node>();
+    g.hold(0, n);
+    g.retire(n);
+  }
+};
+
+TEST(thread_slots, of_a_thread_in_its_last_round_are_given_back_though_it_passed_a_bound) {
+  using t = last_round_over_the_bound;
+  hazard::domain domain({.bound = {.bytes = 1}});
+  t::domain = &domain, t::round = 0;
+  ASSERT_EQ(pthread_key_create(&t::key, t::next), 0);
+  std::thread([] {
+    pthread_setspecific(t::key, &t::key);
+    hazard::guard<1> g(*t::domain);
+  }).join();
+  EXPECT_TRUE(t::fleeting);
+  EXPECT_EQ(domain.members().find(t::mine), nullptr);
+  std::thread([&] {
+    hazard::guard<1> g(domain);
+    EXPECT_EQ(thread_slot::mine(), t::mine);
+  }).join();
+  pthread_key_delete(t::key);
+  domain.drain();
 }
 
 #endif
