@@ -474,8 +474,10 @@ bool limbo_domain<Core>::needs(thread_slot::number who) const noexcept {
 
 template <class Core>
 void limbo_domain<Core>::forked(thread_slot::number survivor) noexcept {
-  new (&drain_lock_) owned_lock;
-  new (&stalls_lock_) owned_lock;
+  // A deleter may fork: then the thread goes on with its drain, and with the seat that it is at.
+  const bool drains = drain_lock_.holder() == os::thread_mark();
+  drain_lock_.release_in_child(os::thread_mark());
+  stalls_lock_.release_in_child(os::thread_mark());
   ledger_.after_fork();
   background_.after_fork();
   core_.after_fork();
@@ -491,7 +493,7 @@ void limbo_domain<Core>::forked(thread_slot::number survivor) noexcept {
     if (m->number != survivor) members_.forget(m->number);
     m->depth = 0;
     m->stepping = m->freeing = m->owes = m->unfinished = false;
-    m->gate.abandon_after_fork();
+    m->gate.abandon_after_fork(drains);
   }
   orphans_.left();
 }

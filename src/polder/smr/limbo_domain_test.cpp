@@ -10,6 +10,7 @@
 #include <polder/smr/steps_test.hpp>
 #include <thread>
 #include <type_traits>
+#include <utility>
 
 namespace {
 
@@ -164,6 +165,106 @@ TYPED_TEST(domains, keep_the_guards_of_who_forks_with_two_seats) {
     d.drain();
     EXPECT_EQ(gone.load(order::acquire), 1);
   }
+}
+
+// A deleter forks while its thread drains, and the drain goes on in the child: no other thread moves bags until it is over.
+TYPED_TEST(domains, go_on_with_a_drain_in_whose_deleter_the_thread_forked) {
+#if POLDER_SANITIZED
+  GTEST_SKIP() << "the sanitizer's allocator may be locked in the child by the thread that is not there";
+#endif
+  static pid_t child;
+  static bool alone;
+  static atomic<int> gone;
+  static typename TestFixture::domain* domain;
+  struct forks : TypeParam::header {
+    ~forks() {
+      child = fork();
+      if (child != 0) return;
+      alarm(20);
+      std::thread([] {
+        { typename TestFixture::guard g(*domain); }
+        std::thread([] {
+          typename TestFixture::guard g(*domain);
+          g.retire(g.template make<typename TestFixture::told>(gone));
+        }).join();
+        TestFixture::retire_some(*domain, 5000);
+      }).join();
+      alone = gone.load(order::acquire) == 0;
+    }
+  };
+  typename TestFixture::domain d;
+  domain = &d, gone.store(0, order::relaxed);
+  {
+    typename TestFixture::guard g(d);
+    g.retire(g.template make<forks>());
+  }
+  d.drain();
+  if (child == 0) {
+    d.drain();
+    _exit(alone && gone.load(order::acquire) == 1 && d.statistics().unreclaimed() == 0 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+// The same before it has come to all seats: the one that it is at belongs to a thread that is gone, and its number to another.
+TEST(drains_of_who_forks, keep_the_seat_that_they_are_at) {
+#if POLDER_SANITIZED
+  GTEST_SKIP() << "the sanitizer's allocator may be locked in the child by the thread that is not there";
+#endif
+  using d_of = domains<ebr>;
+  static pid_t child;
+  static d_of::domain* domain;
+  static std::thread next;
+  static steps at;
+  static bool draining;
+  struct forks : ebr::header {
+    ~forks() {
+      if (!std::exchange(draining, false)) return;
+      child = fork();
+      if (child != 0) return;
+      alarm(20);
+      new (&next) std::thread([] {
+        { d_of::guard g(*domain); }
+        at.reach(2);
+        at.wait_for(3);
+        d_of::retire_some(*domain, 10);
+        at.reach(4);
+      });
+      at.wait_for(2);
+    }
+  };
+  ebr::domain::options one_by_one{.drain = {.how = drain_policy::way::amortized}};
+  one_by_one.scheme.operations_a_check = one_by_one.scheme.operations_an_epoch = 1;
+  d_of::domain d(one_by_one);
+  domain = &d;
+  {
+    d_of::guard g(d);
+    for (int n = 0; n != 100; ++n) g.retire(g.make<forks>());
+  }
+  while (d.statistics().reclaimed == 0) d_of::guard g(d);
+  steps there;
+  std::thread other([&] {
+    d_of::retire_some(d, 1);
+    there.reach(1);
+    there.wait_for(2);
+  });
+  there.wait_for(1);
+  draining = true;
+  d.drain();
+  if (child == 0) {
+    at.reach(3);
+    at.wait_for(4);
+    next.join();
+    d.drain();
+    _exit(d.statistics().unreclaimed() == 0 ? 0 : 1);
+  }
+  there.reach(2);
+  other.join();
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
 // Who is told that its bound was passed may throw, out of a guard's constructor and never out of retire(): no guard is open

@@ -92,8 +92,13 @@ class seat_gate {
     state_.exchange(seat_state::free, order::acq_rel);  // sync: seat-handover: an owner's that left, to the next
   }
 
-  // In a fork's child, whose thread is the only one: what was anybody's is nobody's.
-  void abandon_after_fork() noexcept { state_.store(seat_state::free, order::relaxed); }
+  // In a fork's child, whose thread is the only one: what was anybody's is nobody's. `works`: that thread is the one that
+  // had claimed or taken seats, and owes end().
+  void abandon_after_fork(bool works) noexcept {
+    const seat_state was = state();
+    const bool owes_end = works && was != seat_state::free && was != seat_state::owned;
+    state_.store(owes_end ? seat_state::taken : seat_state::free, order::relaxed);
+  }
   void keep_after_fork() noexcept { state_.store(seat_state::owned, order::relaxed); }
 
   [[nodiscard]] seat_state state() const noexcept { return state_.load(order::relaxed); }
