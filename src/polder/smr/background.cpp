@@ -2,23 +2,29 @@
 
 namespace polder::smr {
 
-background::~background() {
+background::~background() { stop(); }
+
+void background::stop() noexcept {
   {
     const os::holding hold(lock_);
-    if (!running_) return;
     stop_ = true;
+    if (!running_) return;
     work_.add();
   }
   os::wake_one(work_.given_word());
   pthread_join(thread_, nullptr);
+  running_ = false;
+  number_.store(thread_slot::none, order::relaxed);
 }
 
 bool background::hand_over(bag<retired_object>& safe) noexcept {
   {
     const os::holding hold(lock_);
+    if (stop_) return false;
     if (!running_) running_ = pthread_create(&thread_, nullptr, run, this) == 0;
     if (!running_) return false;
     queue_.splice(safe);
+    by_others_ += !is(thread_slot::mine());
     work_.add();
   }
   os::wake_one(work_.given_word());
@@ -26,6 +32,11 @@ bool background::hand_over(bag<retired_object>& safe) noexcept {
 }
 
 void background::finish() noexcept { work_.finish(os::sleep_on); }
+
+std::uint64_t background::handed_over_by_others() noexcept {
+  const os::holding hold(lock_);
+  return by_others_;
+}
 
 void background::take_back(bag<retired_object>& safe) noexcept {
   const os::holding hold(lock_);
@@ -35,6 +46,7 @@ void background::take_back(bag<retired_object>& safe) noexcept {
 void background::after_fork() noexcept {
   new (&lock_) owned_lock;
   running_ = false;
+  number_.store(thread_slot::none, order::relaxed);
   mine_.splice(queue_);  // in the order in which it came
   queue_.splice(mine_);
   work_.forget();
@@ -46,6 +58,7 @@ void* background::run(void* self) noexcept {
 }
 
 void background::work() noexcept {
+  number_.store(thread_slot::mine(), order::relaxed);
   for (bool stop = false; !stop;) {
     backlog::mark seen;
     {

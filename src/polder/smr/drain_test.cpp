@@ -256,6 +256,71 @@ TEST(drains, give_memory_back_as_its_type_says) {
   }
 }
 
+// Nodes whose destructors retire the next: what the domain's own thread retires so is in no seat when a drain comes to it.
+struct successor {
+  static inline std::atomic<int> made, gone;
+  domain& of;
+  const int left;
+  successor(domain& d, int n) : of(d), left(n) { ++made; }
+  ~successor() {
+    if (left != 0) retire_one(of, left - 1);
+    ++gone;
+  }
+  static void retire_one(domain& d, int n) {
+    guard g(d);
+    g.retire(new successor(d, n));
+  }
+};
+
+TEST(drains, in_the_background_are_over_when_all_that_deleters_retired_is_freed) {
+  for (int n = 0; n != 50; ++n) {
+    successor::made = successor::gone = 0;
+    domain d(with(by_name("background")));
+    for (int m = 0; m != 20; ++m) successor::retire_one(d, 100);
+    for (int m = 0; m != 10; ++m) retire(d, 0);
+    d.drain();
+    ASSERT_EQ(d.statistics().unreclaimed(), 0u);
+    ASSERT_EQ(successor::made, 20 * 101);
+    ASSERT_EQ(successor::gone, successor::made);
+  }
+}
+
+#if POLDER_CHECK_LEVEL == 0  // where it is a mistake
+TEST(drains, in_the_background_end_with_their_domain_and_leave_nothing) {
+  for (int n = 0; n != 50; ++n) {
+    successor::made = successor::gone = 0;
+    {
+      domain d(with(by_name("background")));
+      for (int m = 0; m != 20; ++m) successor::retire_one(d, 100);
+      for (int m = 0; m != 10; ++m) retire(d, 0);
+    }
+    ASSERT_EQ(successor::made, 20 * 101);
+    ASSERT_EQ(successor::gone, successor::made);
+  }
+}
+#endif
+
+#ifdef GTEST_HAS_DEATH_TEST
+TEST(drains, in_the_background_refuse_a_drain_in_one_of_their_deleters) {
+  static domain* of;
+  struct drains {
+    ~drains() { of->drain(); }
+  };
+  EXPECT_DEATH(
+      {
+        domain d(with(by_name("background")));
+        of = &d;
+        alarm(20);
+        {
+          guard g(d);
+          g.retire(g.make<drains>());
+        }
+        for (;;) retire(d, 0);
+      },
+      "drain\\(\\) in a deleter that the domain's own thread runs would wait for itself");
+}
+#endif
+
 #if !POLDER_SANITIZED  // whose allocator may be locked in the child by the thread that is not there
 // The thread that frees is gone in the child, whether the thread that is left has used the domain or not. Its first deleter
 // is still at work when the fork comes, so that others wait behind it; none of them runs where a guard is opened.

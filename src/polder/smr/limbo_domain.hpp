@@ -292,6 +292,8 @@ class limbo_domain : thread_watcher {
   POLDER_NOINLINE void make_room(member& m);
   POLDER_NOINLINE void adopt_some(member& mine);
   void collect();
+  void free_collected();
+  std::uint64_t retired_in_background() const noexcept;
   void part(member& m) noexcept;
   void thread_ended(thread_slot::number who) noexcept override;
   bool needs(thread_slot::number who) const noexcept override;

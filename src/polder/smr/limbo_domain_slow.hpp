@@ -28,6 +28,7 @@ limbo_domain<Core>::limbo_domain(const options& chosen)
 
 template <class Core>
 limbo_domain<Core>::~limbo_domain() {
+  background_.stop();
   unwatch();
   if (const unsigned open = members_inside())
     misused(Core::info.name, "a domain was destroyed while threads hold guards of it: ", open, "");
@@ -65,10 +66,24 @@ void limbo_domain<Core>::synchronize() {
 template <class Core>
 void limbo_domain<Core>::drain() {
   outside("drain");
+  if (background_.is(thread_slot::mine()))
+    misused(Core::info.name, "drain() in a deleter that the domain's own thread runs would wait for itself");
   const os::holding one_at_a_time(drain_lock_);
-  background_.finish();  // what its deleters retired lies in its thread's seat then
-  core_.before_collecting(members_);
-  collect();
+  std::uint64_t retired, handed_over;
+  do {
+    background_.finish();  // what its deleters retired lies in its thread's seat then
+    retired = retired_in_background();
+    core_.before_collecting(members_);
+    collect();
+    handed_over = background_.handed_over_by_others();
+    free_collected();
+    background_.finish();
+    // What its deleters retired meanwhile is freed too, unless others go on: there would be no end.
+  } while (retired_in_background() != retired && background_.handed_over_by_others() == handed_over);
+}
+
+template <class Core>
+void limbo_domain<Core>::free_collected() {
   const while_stepping here_too(here());  // so that nothing of this goes to the background
   for (bool empty = false; !empty;) {
     {
@@ -87,7 +102,15 @@ void limbo_domain<Core>::drain() {
     close(m);
     if (held) sched_yield();
   }
-  background_.finish();
+}
+
+template <class Core>
+std::uint64_t limbo_domain<Core>::retired_in_background() const noexcept {
+  garbage seen;
+  for (member* m = members_.first(); m != nullptr; m = m->next) {
+    if (background_.is(m->number)) m->bags.count.add_to(seen);
+  }
+  return seen.retired;
 }
 
 template <class Core>
