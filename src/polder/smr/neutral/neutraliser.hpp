@@ -7,7 +7,8 @@
 // One real-time signal of the process: the highest that nobody had a handler for when the first domain was made; if all
 // had one, the highest, and what is not ours goes to the handler that was there. The handler makes no system call, and
 // changes nothing but where its thread goes on. It blocks all signals while it runs, runs on an alternate stack where the
-// thread has one, and interrupted system calls of a thread that is not reading are restarted.
+// thread has one, and interrupted system calls of a thread that is not reading are restarted: but for those that Linux
+// restarts after no handler (signal(7): poll, nanosleep, …), which return EINTR where the signal comes late.
 //
 // A handler of the program's own that is interrupted by this signal on top of a read phase would never be finished. One
 // that must be adds neutraliser::signal() to its sa_mask.
