@@ -1,14 +1,17 @@
-"""The median of one subject's own runs, with a bootstrap interval: absolute values, from which nothing is claimed."""
+"""The median of one subject's own runs, with its interval: absolute values, from which nothing is claimed.
+
+The interval is that of the sign test, between two of the values themselves: of independent runs each lies above the true median
+with chance 1/2, whatever the distribution, so the interval holds it in 95 % of all cases or more. Why not a bootstrap: 95 %
+percentiles of resamples held the true median of lognormal times in 76 % of 800 trials with 3 runs, 87 % with 4, 93 % with 5 to
+20. The price is that of interval.py: fewer than 6 runs cannot give 95 %, and then there is no interval.
+"""
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-
-FEWEST_FOR_A_BOOTSTRAP = 3
-RESAMPLES = 2000
 
 
 @dataclass(frozen=True)
@@ -19,23 +22,21 @@ class Estimate:
     repetitions: int
 
 
+def sign_depth(n: int, error: float = 0.05) -> int:
+    """How many of the ordered values lie outside the interval at either end, plus one; 0: no interval."""
+    allowed = error / 2 * 2**n
+    outside, depth = 0, 0
+    while outside + math.comb(n, depth) <= allowed:
+        outside += math.comb(n, depth)
+        depth += 1
+    return depth
+
+
 def median(values: Sequence[float]) -> Estimate | None:
-    """With the 95 % percentiles of its resamples; the same values have the same interval each time."""
-    return median_of(tuple(values))
-
-
-@cache
-def median_of(values: tuple[float, ...]) -> Estimate | None:
     if not values:
         return None
-    middle = statistics.median(values)
-    if len(values) < FEWEST_FOR_A_BOOTSTRAP:
-        return Estimate(middle, None, None, len(values))
-    if len(set(values)) == 1:
-        return Estimate(middle, middle, middle, len(values))
-    # numpy and not scipy.stats, which takes longer to load than most commands to run; here, for the same reason.
-    import numpy as np
-
-    resamples = np.random.default_rng(1).choice(np.asarray(values), (RESAMPLES, len(values)))
-    low, high = np.percentile(np.median(resamples, axis=1), (2.5, 97.5))
-    return Estimate(middle, float(low), float(high), len(values))
+    ordered = sorted(values)
+    middle, depth = statistics.median(ordered), sign_depth(len(ordered))
+    if depth == 0:
+        return Estimate(middle, None, None, len(ordered))
+    return Estimate(middle, ordered[depth - 1], ordered[-depth], len(ordered))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import pytest
@@ -24,11 +25,23 @@ def test_a_median_lies_in_its_interval() -> None:
     assert 9 < found.low < found.high < 11
 
 
-def test_two_repetitions_have_no_interval_and_none_no_median() -> None:
-    two = median([1.0, 3.0])
-    assert two is not None
-    assert (two.value, two.low, two.high) == (2.0, None, None)
+def test_five_repetitions_have_no_interval_and_none_no_median() -> None:
+    five = median([1.0, 9.0, 3.0, 2.0, 8.0])
+    assert five is not None
+    assert (five.value, five.low, five.high) == (3.0, None, None)
     assert median([]) is None
+
+
+@pytest.mark.parametrize("runs", [3, 4, 5, 6, 8, 9, 14, 20])
+def test_an_interval_of_95_percent_holds_the_true_median_that_often(runs: int) -> None:
+    """All 2^n ways in which n runs lie above and below it are equally likely."""
+    missed = 0
+    for above in range(runs + 1):
+        found = median([-1.0] * (runs - above) + [1.0] * above)
+        assert found is not None
+        if found.low is not None and found.high is not None and not found.low <= 0 <= found.high:
+            missed += math.comb(runs, above)
+    assert missed <= 0.05 * 2**runs
 
 
 def test_a_percentile_is_never_too_small() -> None:

@@ -13,7 +13,7 @@ import jinja2
 from plotly.offline import get_plotlyjs
 
 from polder_lab import figure as figures
-from polder_lab.median import RESAMPLES, Estimate
+from polder_lab.median import Estimate
 from polder_lab.report import compared, look, matrix, numbers, units, words
 from polder_lab.report.chart import against_threads, heat, latency, of_structures, over_time, repetitions, tradeoff
 from polder_lab.report.chart.part import Chart, View
@@ -259,7 +259,6 @@ def render(report: Report) -> str:
         fastest=words.standing(matrices.get("time|best")),
         leanest=words.standing(matrices.get("memory|best")),
         groups=grouped(shown),
-        resamples=RESAMPLES,
         sections=shown,
         measures=[(m.key, m.title) for m in matrix.MEASURES if f"{m.key}|best" in matrices],
         against=[(one, matrix.BESTS.get(one, one)) for one in matrix.bases(view)],

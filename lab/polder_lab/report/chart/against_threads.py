@@ -102,7 +102,7 @@ def measured(
     position: Callable[[Row], float] | None = None,
     x: Chart | None = None,
 ) -> Chart | None:
-    """Medians with bootstrap intervals against threads, or whatever position says."""
+    """Medians with their intervals against threads, or whatever position says."""
     series: dict[str, list[Point]] = {}
     most = 0.0
     for name in names or view.names:
