@@ -55,6 +55,12 @@ def test_a_percentile_is_never_too_small() -> None:
         assert exact <= told <= exact + 16
 
 
+@pytest.mark.parametrize(("share", "calls"), [(0.5, 2), (0.99, 100), (0.999, 1000), (0.9999, 10_000)])
+def test_a_percentile_takes_so_many_calls_that_one_is_beyond_it(share: float, calls: int) -> None:
+    assert percentile([(1, 2, calls - 1)], share) is None
+    assert percentile([(1, 2, calls)], share) == 2
+
+
 def test_the_share_that_takes_longer_falls() -> None:
     assert exceeding([(0, 10, 90), (10, 20, 9), (20, 40, 1)]) == [(10, 0.1), (20, 0.01)]
 

@@ -175,6 +175,24 @@ def test_what_was_not_measured_has_no_matrix(view: View) -> None:
     assert build(view, next(m for m in MEASURES if m.key == "latency"), "best") is None
 
 
+def test_a_row_of_too_few_calls_has_dashes_and_does_not_vanish(tmp_path: Path) -> None:
+    told = experiment()
+    told["subjects"] = [s for s in told["subjects"] if s["name"] in TRUTH]
+    told["rows"] = [r for r in told["rows"] if r["id"] in ("larson/2", "mixed/2")]
+    made = {"record": "run", "pass": "latency", "round": 0, "ok": True, "trouble": None}
+    lines = [told, *({**made, "row": row, "subject": name,
+                      "latency": {"malloc": {"count": calls, "buckets": [[9, 10, calls]], "worst_ns": 10}}}
+                     for row, calls in (("larson/2", 5000), ("mixed/2", 31)) for name in TRUTH)]
+    file = tmp_path / "few.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    matrix = build(view_of(read([file])), next(m for m in MEASURES if m.key == "latency"), "best")
+    found = ratios(matrix)
+    assert {found["Larson ×2", name] for name in TRUTH} == {1.0}
+    assert {found["Mixed ×2", name] for name in TRUTH} == {None}
+    assert matrix is not None
+    assert {cell.text for cell in matrix.groups[-1].lines[-1].cells} == {"–"}
+
+
 def test_no_two_subjects_look_alike() -> None:
     names = ["system", "polder", "jemalloc", *(f"lib{n}" for n in range(30))]
     found = looks(names)

@@ -17,8 +17,11 @@ def united(many: Iterable[Sequence[Sequence[float]]]) -> list[tuple[float, float
 
 
 def percentile(buckets: Buckets, share: float) -> float | None:
-    """In nanoseconds: the upper end of the bucket in which this share of the calls is reached, so never too little."""
+    """In nanoseconds: the upper end of the bucket in which this share of the calls is reached, so never too little. None where the
+    calls are too few for one of them to be beyond it: of 31 calls 99.9 % is but the worst."""
     total = sum(count for _, _, count in buckets)
+    if share < 1 and round(total * (1 - share), 6) < 1:
+        return None
     seen = 0
     for _, high, count in buckets:
         seen += count

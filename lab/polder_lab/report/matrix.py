@@ -126,7 +126,8 @@ def build(view: View, measure: Measure, against: str) -> Matrix | None:
     for row in records.rows:
         rounds: Rounds = {name: records.by_round(measure.instrument, row.id, name, measure.value) for name in view.names}
         base = base_of({name: rounds[name] for name in peers}, BEST) if against == BEST_PEER else base_of(rounds, against)
-        if base is None and not any(records.trouble(row.id, name, measure.instrument) for name in view.names):
+        by = measure.instrument
+        if not any(records.all_of(by, row.id, name) or records.trouble(row.id, name, by) for name in view.names):
             continue
         title = GROUPS.get(row.group, row.group)
         cells = []

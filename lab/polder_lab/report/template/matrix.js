@@ -89,7 +89,7 @@ function tell(td) {
   const [r, low, high, rounds, value, interval, trouble, rows] = cell;
   const lines = [];
   if (trouble) lines.push(trouble);
-  else if (!r) lines.push("not measured");
+  else if (!r) lines.push("no number");
   else {
     lines.push("ratio " + ratio(r) + (low ? ", 95 %: " + ratio(low) + " – " + ratio(high) : ", no interval"));
     if (value) lines.push("median " + value + (interval ? " (" + interval + ")" : ""));
