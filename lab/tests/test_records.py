@@ -11,7 +11,7 @@ from synthetic import Entry, experiment
 from polder_lab.complaint import Complaint
 from polder_lab.journal import newest
 from polder_lab.report.records import read
-from polder_lab.report.words import facts, warnings
+from polder_lab.report.words import before_the_phase, facts, warnings
 
 
 def entry(number: int, seconds: float, **more: object) -> Entry:
@@ -134,6 +134,16 @@ def test_a_failure_is_the_cell_s_unless_another_program_was_around(tmp_path: Pat
     assert records.trouble("larson/2", "polder") == ("crashes: SIGABRT" if is_the_heap_s else "")
     assert len(records.of("time", "larson/2", "polder")) == (0 if is_the_heap_s else 1)
     assert records.of(instrument, "larson/2", "polder") == []
+
+
+def test_peaks_that_are_mostly_of_what_was_there_before_are_told(tmp_path: Path) -> None:
+    def said(base: int | None, peak: int) -> str:
+        runs = [entry(n, 1.0, base_rss=base, peak_rss=peak) for n in range(3)]
+        return before_the_phase(read([written(tmp_path / f"{base}.jsonl", experiment(), *runs)]))
+
+    assert "In 1 of 1 row of workloads that is more than half" in said(4700, 4900)
+    assert said(4600, 70_000) == ""
+    assert said(None, 70_000) == "", "a program does not tell"
 
 
 def test_a_fixed_time_is_compared_by_operation(tmp_path: Path) -> None:

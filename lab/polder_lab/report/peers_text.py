@@ -15,6 +15,7 @@ from polder_lab.report.chart.part import view_of
 from polder_lab.report.compared_text import text
 from polder_lab.report.matrix import BEST_PEER, MEASURES, Line, Matrix, build
 from polder_lab.report.records import read
+from polder_lab.report.words import before_the_phase
 
 SHOWN = ("time", "memory")
 LEGEND = ("Ratios to the best peer of each row; below 1 is better. Green or red where the whole 95 % interval lies on one side of 1, dim "
@@ -34,6 +35,8 @@ def show(file: Path, console: Console) -> None:
         table.show_whole(grid, console)
         if found.lacking:
             console.print(found.lacking, soft_wrap=True)
+        if measure.key == "memory" and (said := before_the_phase(view.records)):
+            console.print(said, style="dim", width=100)
     console.print(f"\n{LEGEND}", style="dim", width=100)
 
 
