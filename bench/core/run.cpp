@@ -297,13 +297,13 @@ int run::print(bool ok, std::string_view why) {
     const double seconds = static_cast<double>(end - begin) / 1e9;
     const std::uint64_t operations = total(&worker::operations);
     const usage used = after_ - before_;
-    out.key("seconds").number(seconds, 6).key("operations").number(operations);
+    out.key("seconds").number(seconds, 9).key("operations").number(operations);
     out.key("throughput").number(static_cast<double>(operations) / seconds, 1);
     out.key("allocations").number(total(&worker::allocations));
     out.key("frees").number(total(&worker::frees));
     out.key("remote_frees").number(total(&worker::remote_frees));
     out.key("allocator_seconds");
-    if (const auto ns = total(&worker::allocator_ns); ns != 0) out.number(static_cast<double>(ns) / 1e9, 6);
+    if (const auto ns = total(&worker::allocator_ns); ns != 0) out.number(static_cast<double>(ns) / 1e9, 9);
     else out.null();
     out.key("user_seconds").number(static_cast<double>(used.user_ns) / 1e9, 6);
     out.key("system_seconds").number(static_cast<double>(used.system_ns) / 1e9, 6);
@@ -324,7 +324,7 @@ int run::print(bool ok, std::string_view why) {
       const auto [name, value] = figures_[i];
       out.key(name);
       if (value == std::floor(value) && std::abs(value) < 1e15) out.number(static_cast<std::int64_t>(value));
-      else out.number(value, 4);
+      else out.number(value, std::abs(value) < 1 ? 9 : 4);
     }
     out.close('}');
   } else {

@@ -136,6 +136,12 @@ int main() {
   require(idle.status == 0 && !points.empty() && points[points.size() / 2] < 20'000, "sleepers hold nothing",
           idle.out);
 
+  // A short run's time is told as finely as the clock does: in microseconds this one's would be nothing, or one.
+  const auto brief = test::call(POLDER_BENCH, {"run", "linux_scalability", "--param", "count=1"});
+  const auto seconds = brief.out.find("\"seconds\":");
+  require(brief.status == 0 && brief.out.find(',', seconds) - brief.out.find('.', seconds) == 10,
+          "seconds are not told to the nanosecond", brief.out);
+
   // Two million edges are drawn and sorted before a search that needs next to nothing.
   const auto searched =
       test::call(POLDER_BENCH, {"run", "graph_search", "--param", "vertices=64 edges=2000000 search=bfs"});
