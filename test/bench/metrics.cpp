@@ -142,6 +142,19 @@ int main() {
   require(brief.status == 0 && brief.out.find(',', seconds) - brief.out.find('.', seconds) == 10,
           "seconds are not told to the nanosecond", brief.out);
 
+  // Who looks in vain has no more operations for it: a search last in, first out of a town's streets takes longer ways first.
+  const auto search = [](const std::string& structure) {
+    return test::call(POLDER_BENCH,
+                      {"run", "graph_search", "--param", "search=shortest_path shape=grid vertices=900", "--param",
+                       "structure=" + structure});
+  };
+  const auto queue = search("ms-queue");
+  const auto stack = search("treiber-stack");
+  require(queue.status == 0 && stack.status == 0 && number(queue.out, "operations", 0) == 900 &&
+              number(stack.out, "operations", 0) == 900 &&
+              number(stack.out, "looks") > 2 * number(queue.out, "looks") && number(queue.out, "looks") >= 900,
+          "looks in vain are operations", queue.out + stack.out);
+
   // Two million edges are drawn and sorted before a search that needs next to nothing.
   const auto searched =
       test::call(POLDER_BENCH, {"run", "graph_search", "--param", "vertices=64 edges=2000000 search=bfs"});
