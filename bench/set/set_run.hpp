@@ -11,6 +11,7 @@
 #include "core/operation_times.hpp"
 #include "core/places.hpp"
 #include "core/run.hpp"
+#include "core/scatter.hpp"
 #include "core/zipf.hpp"
 #include "set/freeing.hpp"
 #include "set/garbage_looks.hpp"
@@ -39,6 +40,7 @@ class set_run {
         set_(set),
         domain_(domain),
         freeing_(watch),
+        scattered_(job.keys),
         balances_(r.threads + 1),
         times_(r.threads, job.timed_every),
         all_(r.threads) {
@@ -73,9 +75,7 @@ class set_run {
     if constexpr (requires { set_.leave_thread(); }) set_.leave_thread();
   }
 
-  key draw(worker& w) { return skewed_ ? scattered((*skewed_)(w.numbers)) : w.numbers.below(job_.keys); }
-  // Frequent keys are not neighbours.
-  key scattered(key rank) const { return rank * 0x9e3779b97f4a7c15u % job_.keys; }
+  key draw(worker& w) { return skewed_ ? scattered_((*skewed_)(w.numbers)) : w.numbers.below(job_.keys); }
 
   bool insert(worker& w, key k) {
     if (!set_.insert(k, k)) return false;
@@ -190,6 +190,7 @@ class set_run {
   freeing* const freeing_;  // null: not asked for
   const cores cores_;
   std::optional<zipf> skewed_;
+  const scatter scattered_;  // frequent keys are not neighbours
   mapped_array<key_balance> balances_;
   operation_times times_;
   garbage_looks looks_;

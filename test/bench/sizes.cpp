@@ -1,10 +1,12 @@
-// The sizes that workloads draw: every size of the range comes up, none beyond it, and no single one stands out.
+// The sizes that workloads draw: every size of the range comes up, none beyond it, and no single one stands out. Keys that are
+// scattered are all there.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <vector>
 
 #include "core/random.hpp"
+#include "core/scatter.hpp"
 #include "core/touch.hpp"
 #include "core/usual_sizes.hpp"
 
@@ -63,10 +65,25 @@ void usual() {
   require(median == 54 || median == 55, "the median of usual sizes", median);
 }
 
+// Each key once, so that Zipf's kth stays the kth; and the most frequent are far apart.
+void scattered(std::uint64_t n) {
+  const bench::scatter scatter(n);
+  std::vector<bool> there(n);
+  for (std::uint64_t k = 0; k != n; ++k) there[scatter(k)] = true;
+  const auto keys = static_cast<std::uint64_t>(std::ranges::count(there, true));
+  require(keys == n, "keys of those scattered", static_cast<double>(keys));
+  for (std::uint64_t k = 1; n >= 1000 && k != 10; ++k) {
+    const std::uint64_t at = scatter(k);
+    require(std::min(at, n - at) > n / 100, "a frequent key's distance from the most frequent",
+            static_cast<double>(at));
+  }
+}
+
 }  // namespace
 
 int main() {
   usual();
+  for (const std::uint64_t n : {2u, 3u, 4u, 10u, 97u, 1000u, 2000u, 65536u, 200'000u, 1'234'567u}) scattered(n);
   magnitudes(64 << 10, 8 << 20);  // large_blocks
   magnitudes(16, 256 << 10);      // calloc_zero
   magnitudes(256 << 10, 16 << 20);
