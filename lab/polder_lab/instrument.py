@@ -66,7 +66,8 @@ class Latency(Instrument):
         run = self.launch(launcher, row, (*row.command, "--latency"), extra, limit)
         if not run.trouble and not isinstance(run.told.get("latency"), dict):
             return replace(run, trouble="the workload tells no latency")
-        return replace(run, yields={} if run.trouble else {"latency": run.told["latency"]})
+        kept = {name: run.told[name] for name in ("latency", "latency_overhead_ns") if name in run.told}
+        return replace(run, yields={} if run.trouble else kept)
 
 
 @dataclass(frozen=True)

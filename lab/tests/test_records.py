@@ -11,7 +11,7 @@ from synthetic import Entry, experiment
 from polder_lab.complaint import Complaint
 from polder_lab.journal import newest
 from polder_lab.report.records import read
-from polder_lab.report.words import before_the_phase, facts, warnings
+from polder_lab.report.words import before_the_phase, clock, facts, warnings
 
 
 def entry(number: int, seconds: float, **more: object) -> Entry:
@@ -144,6 +144,14 @@ def test_peaks_that_are_mostly_of_what_was_there_before_are_told(tmp_path: Path)
     assert "In 1 of 1 row of workloads that is more than half" in said(4700, 4900)
     assert said(4600, 70_000) == ""
     assert said(None, 70_000) == "", "a program does not tell"
+
+
+def test_the_clock_s_time_in_each_latency_is_told(tmp_path: Path) -> None:
+    def said(**more: object) -> str:
+        return clock(read([written(tmp_path / "a.jsonl", experiment(), {**entry(0, 1.0, **more), "pass": "latency"})]))
+
+    assert said(latency_overhead_ns=20).endswith("it is not taken off. Here that is 20 ns.")
+    assert said().endswith("it is not taken off.")
 
 
 def test_a_fixed_time_is_compared_by_operation(tmp_path: Path) -> None:

@@ -258,6 +258,7 @@ def render(report: Report) -> str:
         measured=words.what_was_measured(records, [section.first for section in shown]),
         fastest=words.standing(matrices.get("time|best")),
         leanest=words.standing(matrices.get("memory|best")),
+        clock=words.clock(records),
         before_the_phase=words.before_the_phase(records),
         groups=grouped(shown),
         sections=shown,

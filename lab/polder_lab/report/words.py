@@ -35,6 +35,13 @@ def before_the_phase(records: Records) -> str:
     )
 
 
+def clock(records: Records) -> str:
+    """What of each latency is the clock's own time."""
+    told = [ns for run in records.runs if run.instrument == "latency" and (ns := run.number("latency_overhead_ns")) is not None]
+    here = f" Here that is {units.seconds(statistics.median(told) * 1e-9)}." if told else ""
+    return f"Each time holds what the clock takes for nothing, which may be most of a fast call's; it is not taken off.{here}"
+
+
 def facts(records: Records) -> list[tuple[str, str]]:
     machine, experiment = records.machine, records.experiments[0]
     commit = str(machine.get("commit") or "")[:12]
