@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,18 @@ def test_rows_without_the_pass_time_are_shown_and_say_so(tmp_path: Path) -> None
     assert "No times: the pass time, out of which" in text
     assert text.count("No times: the pass <code>time</code> was not run here.") == len(report.view.records.rows)
     assert "7 workloads and 5 programs in 25 rows, under 9 allocators, 3 rounds; passes: latency, memory." in text
+
+
+def test_a_row_that_never_calls_malloc_is_among_those_of_latency(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.jsonl", skip=("memory", "calls", "instructions"))
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    for line in lines:
+        if line.get("row") == "larson/2" and line.get("latency"):
+            line["latency"] = {"calloc": line["latency"].pop("malloc"), **line["latency"]}
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    text = page.render(page.make(view_of(read([file]))))
+    latency = text[text.index('<section id="latency"'):]
+    assert '<option value="larson/2"' in latency[:latency.index("</section>")]
 
 
 def test_records_that_give_no_ratio_say_so(tmp_path: Path) -> None:
