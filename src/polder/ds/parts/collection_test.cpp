@@ -18,6 +18,7 @@
 #include <polder/ds/pool/rendezvousing.hpp>
 #include <polder/ds/queue/faa_queue.hpp>
 #include <polder/ds/queue/flat_combining_queue.hpp>
+#include <polder/ds/queue/lcrq.hpp>
 #include <polder/ds/queue/ms_queue.hpp>
 #include <polder/ds/queue/vyukov_ring.hpp>
 #include <polder/ds/stack/lru_ds.hpp>
@@ -84,11 +85,21 @@ struct unaddressed {
   ~unaddressed() {}
   void operator&() const = delete;
 };
+// The same of one that is kept in a word, whose & leads to something else.
+struct misaddressed {
+  long n;
+  explicit misaddressed(long i) : n(i) {}
+  const long* operator&() const {
+    static const long other = -1;
+    return &other;
+  }
+};
 template <class C>
 void keeps_what_is_unaddressed(C& c) {
-  for (long i = 0; i != 2; ++i) ASSERT_TRUE(c.put(unaddressed(i)));
+  using T = typename C::value_type;
+  for (long i = 0; i != 2; ++i) ASSERT_TRUE(c.put(T(i)));
   long sum = 0;
-  while (const std::optional<unaddressed> e = c.get()) sum += e->n;
+  while (const std::optional<T> e = c.get()) sum += e->n;
   EXPECT_EQ(sum, 1);
 }
 
@@ -110,6 +121,10 @@ TEST(collection, elements_may_have_an_operator_for_their_address) {
   keeps_what_is_unaddressed(distributed);
   rendezvousing<unaddressed, R> pool(domain);
   keeps_what_is_unaddressed(pool);
+  lcrq<unaddressed, R> boxed(domain);
+  keeps_what_is_unaddressed(boxed);
+  lcrq<misaddressed, R> in_words(domain);
+  keeps_what_is_unaddressed(in_words);
 }
 
 // Of more than the alignment of what is kept apart.

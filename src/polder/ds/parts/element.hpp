@@ -49,7 +49,7 @@ struct in_word {
   static kept keep(T&& value) {
     if constexpr (whole) {
       kept k = 0;
-      std::memcpy(&k, &value, sizeof(T));
+      std::memcpy(&k, std::addressof(value), sizeof(T));
       return k;
     } else {
       return reinterpret_cast<kept>(new box<T>(std::move(value)));
