@@ -1,4 +1,5 @@
-# Installs the headers of the build BUILD into a folder of its own and compiles each installed header alone.
+# Installs the headers of the build BUILD into a folder of its own and compiles each installed header alone, with the warnings that
+# programs ask for: they are shown in a user's own folders too.
 include(ProcessorCount)
 ProcessorCount(processors)
 set(work ${BUILD}/test.install.headers)
@@ -12,8 +13,8 @@ endif()
 
 list(JOIN headers "\n" lines)
 file(WRITE ${work}/headers ${lines})
-execute_process(COMMAND xargs -a ${work}/headers -P ${processors} -n 16
-  ${COMPILER} -x c++ -std=c++20 -I${work}/include -fsyntax-only
+execute_process(COMMAND xargs -a ${work}/headers -P ${processors} -I "{}"
+  ${COMPILER} -x c++ -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -I${work}/include -fsyntax-only -include "{}" /dev/null
   RESULT_VARIABLE status ERROR_VARIABLE told)
 if(NOT status EQUAL 0)
   string(REGEX MATCHALL "[^\n]*error: [^\n]*" errors "${told}")

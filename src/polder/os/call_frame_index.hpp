@@ -38,7 +38,9 @@ inline const std::byte* entry_before(std::span<const std::byte> object, const st
     std::memcpy(&r, first + i * sizeof r, sizeof r);
     return r;
   };
-  const auto from_header = [header](std::int32_t distance) { return address(header) + std::intptr_t{distance}; };
+  const auto from_header = [header](std::int32_t distance) {
+    return address(header) + std::uintptr_t(std::intptr_t{distance});
+  };
   std::uintptr_t low = 0,
                  high = rows;  // those below `low` begin at or before `place`, those from `high` on behind it
   while (low < high) {

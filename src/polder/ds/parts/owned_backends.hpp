@@ -162,15 +162,15 @@ class owned_backends {
   std::optional<kept> look(place& p, tally& seen) {
     state now = p.now.load(order::acquire);  // sync: backend-owned, backend-unlisted
     if (now.is() != unlisted) {
-      std::uint64_t number = 0;
-      if (std::optional<kept> e = p.backend.load(order::relaxed)->remove(number)) return e;
+      std::uint64_t puts = 0;
+      if (std::optional<kept> e = p.backend.load(order::relaxed)->remove(puts)) return e;
       // If the step fails, its owner's successor was faster, or another who gets: the next pass sees another version.
       state as_seen = now;
       if (now.is() == left &&
           p.now.cas(as_seen, now.then(unlisted), order::release, order::relaxed)) {  // sync: backend-unlisted
         now = now.then(unlisted);
       } else {
-        seen.numbers += number;
+        seen.numbers += puts;
       }
     }
     seen.backends += now.version();

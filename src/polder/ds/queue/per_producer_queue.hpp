@@ -156,7 +156,7 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory, Si
   };
 
   struct segment : R::header, Memory {
-    explicit segment(std::uint64_t before) noexcept : before(before) {}
+    explicit segment(std::uint64_t put_before) noexcept : before(put_before) {}
     const std::uint64_t before;  // elements put to the lane before this segment's
     // next — the segment behind, or null. Written once, by the lane's owner. Order: lane-link: it is seen whole.
     atomic<segment*> next;
