@@ -134,7 +134,7 @@ class split_ordered_map : public counted_at_rest<split_ordered_map<K, V, R, Hash
   using cut = atomic<head*>;
 
   static constexpr unsigned first_bits = 4;
-  static constexpr unsigned most_segments = 40;  // 2^39 buckets
+  static constexpr unsigned most_segments = 40;  // 2^43 buckets: 2^4, doubled 39 times
 
   static constexpr std::uint64_t reversed(std::uint64_t w) noexcept {
     w = (w >> 1 & 0x5555'5555'5555'5555) | (w & 0x5555'5555'5555'5555) << 1;
