@@ -561,10 +561,10 @@ int token_line = 1;
 int token_begin = 0;  // in source
 int token_value = 0;  // of a name its number, of a number its value
 int previous_line = 1;
-int previous_begin = -1;
+int previous_begin = -1;  // -1: there is none before
 
 int errors = 0;
-int last_error = -1;  // where in source the last error was reported: one for each token
+int last_error = -2;  // where in source the last error was reported: one for each token; -2: there is none
 
 int first_keyword = 0;  // names of keywords are consecutive
 int first_foreign = 0;

@@ -68,6 +68,16 @@ def test_corpus__names():
     assert said == "names.c:1: expected a name of at most 4096 characters\nselfie: 1 error\n", said
 
 
+def test_corpus__first():
+    """What no file may begin with is refused, in whichever file it stands."""
+    library = write("library.c", "int f() { return 7; }\n")
+    for word, found in (("7;", "7"), ("x;", "'x'"), ("}", "'}'"), ("main", "'main'"), ('"a";', "a string")):
+        first = write("first.c", f"{word}\nint main() {{ return 7; }}\n")
+        for files in ((first.name,), (library.name, first.name)):
+            said = run("-c", *files, status=1, cwd=scratch).decode()
+            assert said == f"first.c:1: expected 'int' or 'void', found {found}\nselfie: 1 error\n", said
+
+
 NESTED = [  # what begins and ends a level, within what, and what is in it
     ("(", ")", "return {};", "7"),
     ("(int)", "", "return {};", "7"),
