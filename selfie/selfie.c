@@ -5485,7 +5485,7 @@ void start_explorer(int megabytes) {
   call_name = allocate(300);
   thread_context = allocate(thread_limit + 1);
   thread_is = allocate_clear(thread_limit + 1);
-  thread_invoking = allocate(thread_limit + 1);
+  thread_invoking = allocate_clear(thread_limit + 1);
   thread_argument = allocate(thread_limit + 1);
   thread_operation = allocate(thread_limit + 1);
   thread_news = allocate(thread_limit + 1);

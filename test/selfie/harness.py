@@ -1,6 +1,7 @@
 """harness — what the parts of check.py share: selfie is run, what it prints is looked at, nothing is left behind."""
 
 import atexit
+import os
 import shlex
 import shutil
 import subprocess
@@ -17,10 +18,10 @@ scratch = Path(tempfile.mkdtemp())
 atexit.register(shutil.rmtree, scratch, ignore_errors=True)
 
 
-def run(*arguments, status=0, cwd=None, machine=()):
+def run(*arguments, status=0, cwd=None, machine=(), environment=None):
     """What a run of selfie prints, as bytes; its status must be this one, or one of these. `machine`: what selfie is to run on."""
     command = [selfie, *map(str, machine), *map(str, arguments)]
-    done = subprocess.run(command, cwd=cwd or ROOT, capture_output=True, timeout=110)
+    done = subprocess.run(command, cwd=cwd or ROOT, env={**os.environ, **(environment or {})}, capture_output=True, timeout=110, check=False)
     said = done.stdout + done.stderr
     statuses = status if isinstance(status, tuple) else (status,)
     assert done.returncode in statuses, f"{shlex.join(command)}\nstatus {done.returncode}, wanted {status}\n{said.decode(errors='replace')}"
