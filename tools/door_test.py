@@ -210,6 +210,8 @@ def test_a_package_is_unpacked_and_not_installed(tmp_path):
     (["test", "--preset", "relase"], "no preset 'relase'; did you mean release?"),
     (["teach", "11"], "no lesson '11'; there is: 1 to 10"),
     (["teach", "check"], "teach check: which lesson?"),
+    (["teach", "check", "1", "2"], "teach check: one lesson, and nothing behind it: '2'"),
+    (["teach", "1", "check"], "teach: one lesson, and nothing behind it: 'check'"),
     (["teach", "--all"], "teach: no option '--all'"),
     (["teech", "1"], "no command 'teech'; did you mean teach"),
 ])

@@ -6,11 +6,13 @@ door_teach() {
     -h | --help) help ;;
     check)
       [ $# -gt 1 ] || fail 2 "teach check: which lesson? ./polder teach check N"
+      [ $# -eq 2 ] || fail 2 "teach check: one lesson, and nothing behind it: '$3'"
       chosen=$(lesson "$2") || exit
       check_lesson "$chosen"
       ;;
     -*) fail 2 "teach: no option '$1'" ;;
     *)
+      [ $# -eq 1 ] || fail 2 "teach: one lesson, and nothing behind it: '$2'; ./polder teach check N looks at what you have written"
       chosen=$(lesson "$1") || exit
       show_lesson "$chosen"
       ;;
