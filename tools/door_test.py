@@ -281,6 +281,19 @@ def test_an_exercise_is_kept_and_judged(tmp_path):
     assert judged.returncode == 0 and "lesson 1: that is it" in judged.stderr
 
 
+def test_a_loop_without_an_end_is_named(tmp_path):
+    """By a machine that is as patient as it is told: it has a loop of its own."""
+    (tmp_path / "selfie").mkdir()
+    (tmp_path / "docs").symlink_to(ROOT / "docs")
+    for folder, name, text in (("selfie", "selfie", "#!/bin/sh\nwhile :; do :; done\n"), ("course", "01-a-pointer.c", "")):
+        (tmp_path / "build" / folder).mkdir(parents=True)
+        (tmp_path / "build" / folder / name).write_text(text)
+    (tmp_path / "build/selfie/selfie").chmod(0o755)
+    judged = sh('root=$1; need_selfie() { :; }; patience=1; door_teach check 1', str(tmp_path))
+    assert judged.returncode == 1
+    assert judged.stderr == "polder: lesson 1: not yet; after 1 s it had no end: is there a loop without one?\n"
+
+
 def test_a_lesson_runs_where_a_folder_has_a_space_in_its_name(tmp_path):
     root = tmp_path / "my | polder"
     (root / "selfie").mkdir(parents=True)

@@ -51,11 +51,13 @@ check_lesson() {
   exercise=$root/build/course/$1.c
   number=$(lesson_number "$1")
   [ -e "$exercise" ] || fail 2 "there is no build/course/$1.c yet: ./polder teach $number"
-  if on_selfie "$1" check; then
-    note "lesson $number: that is it"
-  else
-    fail 1 "lesson $number: not yet"
-  fi
+  status=0
+  on_selfie "$1" check || status=$?
+  case $status in
+    0) note "lesson $number: that is it" ;;
+    124) fail 1 "lesson $number: not yet; after $patience s it had no end: is there a loop without one?" ;;
+    *) fail 1 "lesson $number: not yet" ;;
+  esac
 }
 
 lesson_number() {
@@ -63,12 +65,15 @@ lesson_number() {
   printf '%d' "${number#0}"
 }
 
+# So many seconds may a lesson take; timeout's status is then 124.
+patience=120
+
 # on_selfie LESSON run|check: the lesson's file of that name has selfie's arguments, from the folder selfie; EXERCISE is what
 # one has written.
 on_selfie() {
   arguments=$(sed "s|EXERCISE|../build/course/$1.c|" "$root/docs/course/$1/$2")
   # shellcheck disable=SC2086  # words
-  (cd "$root/selfie" && timeout 120 "$root/build/selfie/selfie" $arguments)
+  (cd "$root/selfie" && timeout "$patience" "$root/build/selfie/selfie" $arguments)
 }
 
 need_selfie() {
