@@ -1,5 +1,6 @@
 """The front door's own words: nearest names, choosing tests, packages. Nothing here builds or installs."""
 
+import re
 import subprocess
 import sys
 
@@ -271,6 +272,7 @@ def test_an_exercise_is_kept_and_judged(tmp_path):
     assert refused.returncode == 2 and "./polder teach 1" in refused.stderr
     shown = sh(stubs + "door_teach 1", str(tmp_path))
     assert shown.returncode == 0 and "# 1. A pointer" in shown.stdout
+    assert re.search(r"^== the program: cd selfie && ../build/selfie/selfie -c .*01-a-pointer/program.c -m 1$", shown.stdout, re.MULTILINE)
     exercise = tmp_path / "build/course/01-a-pointer.c"
     assert exercise.read_text() == (ROOT / "docs/course/01-a-pointer/exercise.c").read_text()
     assert sh(stubs + "door_teach check 1", str(tmp_path)).returncode == 1

@@ -41,7 +41,7 @@ show_lesson() {
   mkdir -p "$root/build/course"
   [ -e "$exercise" ] || cp "$root/docs/course/$1/exercise.c" "$exercise"
   cat "$root/docs/course/$1/README.md"
-  printf '\n== the program\n'
+  printf '\n== the program: cd selfie && ../build/selfie/selfie %s\n' "$(arguments_of "$1" run)"
   on_selfie "$1" run || true
   printf '\nwrite into %s, then: ./polder teach check %d\n' "${exercise#"$root"/}" "$(lesson_number "$1")"
 }
@@ -71,10 +71,12 @@ patience=120
 # on_selfie LESSON run|check: the lesson's file of that name has selfie's arguments, from the folder selfie; EXERCISE is what
 # one has written.
 on_selfie() {
-  arguments=$(sed "s|EXERCISE|../build/course/$1.c|" "$root/docs/course/$1/$2")
+  arguments=$(arguments_of "$1" "$2")
   # shellcheck disable=SC2086  # words
   (cd "$root/selfie" && timeout "$patience" "$root/build/selfie/selfie" $arguments)
 }
+
+arguments_of() { sed "s|EXERCISE|../build/course/$1.c|" "$root/docs/course/$1/$2"; }
 
 need_selfie() {
   program=$root/build/selfie/selfie
