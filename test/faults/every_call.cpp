@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
     ::execv("/proc/self/exe", argv);
     probe::fail("execv: %s", std::strerror(errno));
   }
-  ::alarm(250);
+  ::alarm(800);
   if (notified && !notifier::watch()) probe::skip("no seccomp user notification here");
   for (std::uint32_t i = 0; i < 5; i++) scenario::run(i + 1);
   footprint before = settled();

@@ -11,7 +11,7 @@ static fork_test::exchange shared;
 
 int main(int argc, char** argv) {
   unsigned forks = argc > 1 ? unsigned(std::atoi(argv[1])) : is_full_form() ? 10'000 : 1000;
-  ::alarm(forks / 10 + 60);
+  ::alarm(forks + 60);
   fork_test::fork_among_churners(shared, forks);
   probe::say("%u forks", forks);
 }

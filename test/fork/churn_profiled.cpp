@@ -9,7 +9,7 @@ static fork_test::exchange shared;
 
 int main() {
   const unsigned forks = is_full_form() ? 3000 : 200;
-  ::alarm(forks / 10 + 60);
+  ::alarm(forks + 60);
   probe::expect(the_heap::profile_start(4096) == 0, "there is no heap profile to be had");
   fork_test::fork_among_churners(shared, forks);
   probe::expect(the_heap::profile_stop() == 0, "the heap profile is not on any more");

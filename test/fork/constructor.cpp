@@ -10,7 +10,7 @@ static fork_test::exchange shared;
 namespace {
 struct forks_early {
   forks_early() {
-    ::alarm(60);
+    ::alarm(300);
     for (unsigned i = 0; i < 50; i++) fork_once(i);
     fork_test::churners<2> churning(shared);
     for (unsigned i = 0; i < 150; i++) fork_once(i);

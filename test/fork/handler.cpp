@@ -29,7 +29,7 @@ static void fork_in_handler(int) {
 
 int main(int argc, char** argv) {
   inside = argc > 1 && std::strcmp(argv[1], "inside") == 0;
-  ::alarm(60);
+  ::alarm(300);
   sigset_t timer, before;
   sigemptyset(&timer);
   sigaddset(&timer, SIGPROF);

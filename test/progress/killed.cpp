@@ -154,7 +154,7 @@ int main(int argc, char** argv) {
     const pid_t child = ::fork();
     probe::expect(child >= 0, "fork");
     if (child == 0) {
-      ::alarm(60);
+      ::alarm(600);
       live_and_die(left < most ? left : most);
       ::_exit(0);
     }

@@ -124,7 +124,7 @@ int main(int argc, char** argv) {
   int failures = 0;
   for (auto& w : ways) {
     const char* args[] = {"work", cycles, nullptr};
-    failures += !probe::passes(w.name, args, w.settings, 40);
+    failures += !probe::passes(w.name, args, w.settings, 100);
   }
   return failures ? 1 : 0;
 }
