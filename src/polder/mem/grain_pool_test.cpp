@@ -550,21 +550,35 @@ TEST(grain_pool, where_data_are_limited_dense_ones_open_no_second_chunk_before_t
 }
 
 // Each huge page that is begun brings in all of itself.
+grain huge_page_of(grain g) { return g * grain_size / (2 * MiB); }
+
+TEST(grain_pool, a_run_lies_in_the_huge_page_that_was_begun_and_not_across_its_end) {
+  if (const char* why = os::lacks_huge_pages()) GTEST_SKIP() << why;
+  with_huge_pages p(64);
+  p.take(60);
+  const grain begun = p.take_dense();
+  ASSERT_TRUE(p.huge(begun));
+  for (const unsigned n : {2u, 3u, 5u}) {
+    const grain g = p.take(n).first;
+    EXPECT_EQ(huge_page_of(begun), huge_page_of(g)) << n;
+    EXPECT_EQ(huge_page_of(begun), huge_page_of(g + n - 1)) << n;
+  }
+}
+
 TEST(grain_pool, a_huge_page_is_filled_before_the_next_is_begun) {
   if (const char* why = os::lacks_huge_pages()) GTEST_SKIP() << why;
   with_huge_pages p(64);
   const grain run = p.first_run_in_huge_pages(4);  // from above
   ASSERT_NE(0u, run);
-  const auto page_of = [](grain g) { return g * grain_size / (2 * MiB); };
   for (int i = 0; i != 16; ++i) {
-    EXPECT_EQ(page_of(run), page_of(p.take_dense())) << i;
+    EXPECT_EQ(huge_page_of(run), huge_page_of(p.take_dense())) << i;
     if (i % 5 == 4) {
-      EXPECT_EQ(page_of(run), page_of(p.take(4).first)) << i;
+      EXPECT_EQ(huge_page_of(run), huge_page_of(p.take(4).first)) << i;
     }
   }
   const grain next = p.take_dense();
-  EXPECT_NE(page_of(run), page_of(next));
-  EXPECT_EQ(page_of(next), page_of(p.take(4).first));
+  EXPECT_NE(huge_page_of(run), huge_page_of(next));
+  EXPECT_EQ(huge_page_of(next), huge_page_of(p.take(4).first));
 }
 
 // Each kind searches its own chunks, and what it leaves out is not lost to the other.
