@@ -91,9 +91,10 @@ unsigned grain_pool::take_in(chunk_number c, unsigned n, want w) noexcept {
     if (w == want::dirty_in_part) starts &= starts_that_touch(dirty, n);
     if (starts == 0) return run_bitmap::none;
     if (k.kind.load(order::relaxed) == page_kind::huge) {
-      const std::uint64_t begun = usable & halves_with(~open | k.dirty.load(order::relaxed));
-      if (const std::uint64_t all_in_them = starts & starts_of_runs(begun, n); all_in_them != 0)
-        starts = all_in_them;
+      const std::uint64_t begun = halves_with(~open | k.dirty.load(order::relaxed));
+      if (begun != 0 && ~begun != 0) {
+        if (const std::uint64_t inside = starts & starts_of_runs(usable & begun, n); inside != 0) starts = inside;
+      }
     }
     // Holes that fit exactly first; otherwise single grains from below and runs from above, so that spans, which live
     // long and scattered, do not cut up the room for runs.
