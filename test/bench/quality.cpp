@@ -67,7 +67,7 @@ std::vector<played> all() {
        last_first(),
        {shape::queue, 9},
        true,
-       {"\"lateness_mean\":0.9000,", "\"lateness_max\":1,", "\"age_mean\":0.9000,", "\"age_max\":9,",
+       {"\"lateness_mean\":0.900000000,", "\"lateness_max\":1,", "\"age_mean\":0.900000000,", "\"age_max\":9,",
         "\"k_measured\":9,", "\"k_promised\":9"}},
       {"too relaxed", last_first(), {shape::queue, 8}, false, {"an element overtook 9 others, and 8 are promised"}},
       {"no stack", forwards(), {shape::stack, 0}, false, {"an element overtook 9 others, and 0 are promised"}},
@@ -85,7 +85,7 @@ std::vector<played> all() {
        last_first(),
        {shape::deque, std::nullopt},
        true,
-       {"\"lateness_mean\":0.9000,", "\"as_stack\":0"}},
+       {"\"lateness_mean\":0.900000000,", "\"as_stack\":0"}},
       {"doubling", first_twice(), {shape::pool, std::nullopt}, false, {"came out more than once"}},
   };
 }
