@@ -243,7 +243,7 @@ TEST(drains, give_memory_back_as_its_type_says) {
     domain d(with(way.policy));
     for (int n = 0; n != 100; ++n) {
       guard g(d);
-      g.retire(new kept);
+      g.retire(::new kept);
     }
     for (int n = 0; n != 10; ++n) retire(d, 0);
     d.drain();
