@@ -156,6 +156,7 @@ int main(int argc, char** argv) {
     int caught = sigtimedwait(&watched, NULL, &patience);
     interrupted = caught == SIGTERM || caught == SIGINT;
   }
+  if (interval > 0) sampler_end(&sampler, stop);
   int left_behind = end_descendants(command_id);
 
   int why = 0;

@@ -169,6 +169,15 @@ static void sampler_tick(struct memory_sampler* s, double now) {
   }
 }
 
+/* The command ended at `end`: ticks that came no more repeat the last one. */
+static void sampler_end(struct memory_sampler* s, double end) {
+  while (s->count != 0 && sampler_due(s) <= end) {
+    s->rss = sampler_grown(s->rss, s->count, &s->room, sizeof *s->rss);
+    s->rss[s->count] = s->rss[s->count - 1];
+    ++s->count;
+  }
+}
+
 /* One line a sample: `rss BYTES`, `pss SECONDS BYTES`, `page_tables SECONDS BYTES`. */
 static int sampler_write(const struct memory_sampler* s, const char* file) {
   FILE* out = fopen(file, "w");

@@ -128,12 +128,12 @@ GROWS = "import time; a = []\nfor _ in range(6): a.append(bytearray(20 << 20)); 
 def test_memory_over_time(launcher: Launcher, command: list[str]) -> None:
     run = launcher.run(command, sample=0.01)
     rss = run.samples["rss"]
-    assert len(rss) == pytest.approx(run.wall / 0.01, rel=0.1, abs=3), "a regular grid, however late a tick came"
+    assert len(rss) == pytest.approx(run.wall / 0.01, abs=1), "a regular grid to the end, however late a tick came"
     growing = rss[:rss.index(max(rss))]
     assert growing == sorted(growing)
-    assert len(growing) > len(rss) / 2
+    assert len(growing) > 5 * 6 - 2, "it sleeps five times before it has all"
     assert max(rss) == pytest.approx(run.peak_rss, rel=0.05)
-    assert 20 << 20 < rss[len(rss) // 3] < 100 << 20
+    assert any(20 << 20 < level < 100 << 20 for level in growing)
     assert 0 < run.samples["pss"][-1][1] <= max(rss)
     assert 0 < run.samples["page_tables"][-1][1] < 10 << 20
     assert launcher.run([command[0], "-c", "exit 0"]).samples == {}
