@@ -1,6 +1,23 @@
 #include <polder/smr/background.hpp>
 
+#include <signal.h>
+
 namespace polder::smr {
+namespace {
+
+// A thread of ours takes no signal that is meant for the program's: only those that it makes itself, and in a read phase the
+// neutralising one (neutraliser::enlist).
+bool create_thread(pthread_t& thread, void* (*run)(void*), void* argument) noexcept {
+  sigset_t others, was;
+  sigfillset(&others);
+  for (const int its_own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) sigdelset(&others, its_own);
+  pthread_sigmask(SIG_SETMASK, &others, &was);
+  const bool created = pthread_create(&thread, nullptr, run, argument) == 0;
+  pthread_sigmask(SIG_SETMASK, &was, nullptr);
+  return created;
+}
+
+}  // namespace
 
 background::~background() { stop(); }
 
@@ -21,7 +38,7 @@ bool background::hand_over(bag<retired_object>& safe) noexcept {
   {
     const os::holding hold(lock_);
     if (stop_) return false;
-    if (!running_) running_ = pthread_create(&thread_, nullptr, run, this) == 0;
+    if (!running_) running_ = create_thread(thread_, run, this);
     if (!running_) return false;
     queue_.splice(safe);
     by_others_ += !is(thread_slot::mine());

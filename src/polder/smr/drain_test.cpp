@@ -1,5 +1,7 @@
 // Drains: what each frees, and when; that adaptive keeps pace as its proof says.
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -299,6 +301,34 @@ TEST(drains, in_the_background_end_with_their_domain_and_leave_nothing) {
   }
 }
 #endif
+
+// A handler of the program's runs on threads of the program's.
+TEST(drains, in_the_background_take_no_signal_of_others) {
+  static sigset_t there;
+  static pthread_t who;
+  struct looks {
+    ~looks() { who = pthread_self(), pthread_sigmask(SIG_BLOCK, nullptr, &there); }
+  };
+  who = pthread_self();
+  sigset_t before, after;
+  pthread_sigmask(SIG_BLOCK, nullptr, &before);
+  {
+    domain d(with(by_name("background")));
+    {
+      guard g(d);
+      g.retire(new looks);
+    }
+    for (int n = 0; n != 10; ++n) retire(d, 0);
+    d.drain();
+  }
+  pthread_sigmask(SIG_BLOCK, nullptr, &after);
+  ASSERT_FALSE(pthread_equal(who, pthread_self()));
+  for (const int s : {SIGTERM, SIGUSR1, SIGALRM, SIGRTMAX}) {
+    EXPECT_TRUE(sigismember(&there, s)) << s;
+    EXPECT_EQ(sigismember(&before, s), sigismember(&after, s)) << s;
+  }
+  EXPECT_FALSE(sigismember(&there, SIGSEGV));
+}
 
 #ifdef GTEST_HAS_DEATH_TEST
 TEST(drains, in_the_background_refuse_a_drain_in_one_of_their_deleters) {
