@@ -19,6 +19,11 @@ namespace polder::smr {
 // An object knows when it was made. One that make() did not make says that nobody knows.
 struct era_header {
   era born = no_era;
+
+  // Of an object that takes another's value the birth stays its own: with a later one it would be freed under its readers.
+  constexpr era_header() noexcept = default;
+  constexpr era_header(const era_header&) noexcept {}
+  constexpr era_header& operator=(const era_header&) noexcept { return *this; }
 };
 
 struct era_record : retired_object {
