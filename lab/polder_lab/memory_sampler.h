@@ -1,7 +1,7 @@
 /* Memory over time of whatever descends from the calling process, looked at from outside, through /proc.
  *
- * Kept at each tick: the resident size of the LARGEST single process of the tree. A tick that came late repeats the
- * value before it, so that the list stays a regular grid. Now and then, as it is dear: that process's proportional size
+ * Kept at each tick: the resident size of the LARGEST single process of the tree. A tick that came late, or not before the end,
+ * repeats the value before it, so that the list is a regular grid. Now and then, as it is dear: that process's proportional size
  * (smaps_rollup walks all its pages) and the size of its page tables. The tree itself is looked for at every 25th tick,
  * more often at first, and only if a process or thread began anywhere meanwhile: that reads the stat of every process of
  * the machine.
@@ -138,6 +138,11 @@ static long long sampler_field(pid_t id, const char* file, const char* field) {
   return line ? atoll(line + strlen(field)) * 1024 : -1;
 }
 
+static void sampler_put(struct memory_sampler* s, long long resident) {
+  s->rss = sampler_grown(s->rss, s->count, &s->room, sizeof *s->rss);
+  s->rss[s->count++] = resident;
+}
+
 static void sampler_tick(struct memory_sampler* s, double now) {
   size_t every = s->count < sampler_search_every ? sampler_search_early : sampler_search_every;
   if (s->count % every == 0 || s->seen_count == 0) {
@@ -157,9 +162,8 @@ static void sampler_tick(struct memory_sampler* s, double now) {
   long long before = s->count ? s->rss[s->count - 1] : largest;
   if (largest == 0) largest = before; /* it has just ended */
   do {
-    s->rss = sampler_grown(s->rss, s->count, &s->room, sizeof *s->rss);
     int late = sampler_due(s) + s->interval <= now;
-    s->rss[s->count++] = late ? before : largest;
+    sampler_put(s, late ? before : largest);
   } while (sampler_due(s) <= now);
   if (whose && now - s->start >= s->next_dear) {
     s->next_dear = now - s->start + sampler_dear_every_ms / 1000.0;
@@ -171,11 +175,7 @@ static void sampler_tick(struct memory_sampler* s, double now) {
 
 /* The command ended at `end`: ticks that came no more repeat the last one. */
 static void sampler_end(struct memory_sampler* s, double end) {
-  while (s->count != 0 && sampler_due(s) <= end) {
-    s->rss = sampler_grown(s->rss, s->count, &s->room, sizeof *s->rss);
-    s->rss[s->count] = s->rss[s->count - 1];
-    ++s->count;
-  }
+  while (s->count != 0 && sampler_due(s) <= end) sampler_put(s, s->rss[s->count - 1]);
 }
 
 /* One line a sample: `rss BYTES`, `pss SECONDS BYTES`, `page_tables SECONDS BYTES`. */

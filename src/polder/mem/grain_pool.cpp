@@ -91,6 +91,7 @@ unsigned grain_pool::take_in(chunk_number c, unsigned n, want w) noexcept {
     if (w == want::dirty_in_part) starts &= starts_that_touch(dirty, n);
     if (starts == 0) return run_bitmap::none;
     if (k.kind.load(order::relaxed) == page_kind::huge) {
+      // One that is begun brings in all of itself: so first what lies in such a one from end to end.
       const std::uint64_t begun = halves_with(~open | k.dirty.load(order::relaxed));
       if (begun != 0 && ~begun != 0) {
         if (const std::uint64_t inside = starts & starts_of_runs(usable & begun, n); inside != 0) starts = inside;
