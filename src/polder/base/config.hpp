@@ -34,11 +34,12 @@ POLDER_ALWAYS_INLINE std::size_t any_number(std::size_t n) noexcept {
   asm("" : "+r"(n));
   return n;
 }
-// p, in another register than that of a function's result, which is then made where it is returned.
-template <class T>
+// p, in another register than that of a function's result, which is then made where it is returned: one for each `other`.
+template <int other = 0, class T>
 POLDER_ALWAYS_INLINE T* beside_the_result(T* p) noexcept {
 #if defined(__x86_64__)
-  asm("" : "+d"(p));
+  if constexpr (other == 0) asm("" : "+d"(p));
+  else asm("" : "+c"(p));
 #endif
   return p;
 }

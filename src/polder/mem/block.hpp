@@ -23,7 +23,9 @@ struct block {
   block* link;
 
   POLDER_ALWAYS_INLINE std::uint64_t expected_key(const secret& s) const { return s ^ address(link); }
-  POLDER_ALWAYS_INLINE bool looks_free(const secret& s) const { return (key ^ address(link)) == s; }
+  POLDER_ALWAYS_INLINE bool looks_free(const secret& s) const { return next_by_key(s) == address(link); }
+  // What the key says of the link: equal to it, of a free block.
+  POLDER_ALWAYS_INLINE std::uint64_t next_by_key(const secret& s) const { return s ^ key; }
   POLDER_ALWAYS_INLINE void set_link(block* next, const secret& s) {
     link = next;
     key = expected_key(s);

@@ -16,7 +16,10 @@
 namespace polder::mem {
 
 struct plain_links {
-  POLDER_ALWAYS_INLINE static block* next(const block* b, const secret&) { return b->link; }
+  // Out of the key: who has just asked whether the two fit has it already.
+  POLDER_ALWAYS_INLINE static block* next(const block* b, const secret& s) {
+    return reinterpret_cast<block*>(at_address(b->next_by_key(s)));
+  }
   POLDER_ALWAYS_INLINE static void set(block* b, block* next, const secret& s) { b->set_link(next, s); }
   POLDER_ALWAYS_INLINE static bool fit(const block* b, const secret& s) { return b->looks_free(s); }
 };

@@ -60,7 +60,7 @@ constexpr std::uint32_t one_more(std::uint64_t keeps, unsigned c) { return std::
 // The first block of a span's list, to be handed out. Its link and key fit.
 POLDER_ALWAYS_INLINE mem::block* take_first(mem::span& s, const mem::secret& secret) noexcept {
   mem::block* const b = s.free;
-  s.free = links::next(b, secret);
+  s.free = beside_the_result<1>(links::next(b, secret));
   __builtin_prefetch(s.free);  // the next one, which may have been freed long ago
   ++s.used;
   b->wipe();
