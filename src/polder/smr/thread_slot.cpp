@@ -51,11 +51,16 @@ struct thread_slot_state {
     held.give(n);
   }
 
+  // Of thread-specific data's destruction: how many must have been seen for what is set then to be destroyed by nobody.
+  static constexpr unsigned char first_fleeting_round = PTHREAD_DESTRUCTOR_ITERATIONS - 1;
+
   static void end_of_thread(void* again) {
     if (thread_slot::rounds_ != 255) ++thread_slot::rounds_;
+    thread_slot_state& s = process();
+    // The rounds are counted on: in a later one a destructor may ask for a number, and must be told if it is fleeting.
+    if (thread_slot::rounds_ < first_fleeting_round) pthread_setspecific(s.key, again);
     const thread_slot::number n = thread_slot::held_;
     if (n == thread_slot::none) return;
-    thread_slot_state& s = process();
     // A later destructor may close the guard for which it is needed.
     const bool more = thread_slot::rounds_ < PTHREAD_DESTRUCTOR_ITERATIONS;
     if (more && s.is_needed(n) && pthread_setspecific(s.key, again) == 0) return;
@@ -100,7 +105,7 @@ thread_slot::number thread_slot::take() noexcept {
   thread_slot_state& s = thread_slot_state::process();
   held_ = s.take_number();
   // The C library calls the key's destructor once more for each round in which it was set, and stops after so many.
-  fleeting_ = !s.has_key || rounds_ >= PTHREAD_DESTRUCTOR_ITERATIONS - 1 ||
+  fleeting_ = !s.has_key || rounds_ >= s.first_fleeting_round ||
               pthread_setspecific(s.key, reinterpret_cast<void*>(std::uintptr_t{held_})) != 0;
   return held_;
 }

@@ -15,9 +15,9 @@
 // The end of a thread. C++ thread_local objects are destroyed before; destructors of thread-specific data (pthread keys)
 // may come after. One that asks for a number then gets one, and is watched again as long as the C library makes rounds;
 // past these the number is `fleeting`: give_back() must be called when it is not needed any more. A number that any watcher
-// still needs, for an open guard of the thread's, is kept: to the next round, or to the next give_back(). What cannot be
-// told is the round in which a thread asks for the first time: if that is the last, nobody hears of its end, and its number
-// and its seats stay taken.
+// still needs, for an open guard of the thread's, is kept: to the next round, or to the next give_back(). Rounds are counted from
+// the registry's first call in one. What cannot be told is how many came before: if a thread asks for the first time in one of
+// them, and in the last one again or then first, nobody hears of its end, and its number and its seats stay taken.
 #include <cstdint>
 
 #include <polder/base/config.hpp>

@@ -6,9 +6,11 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <mutex>
 #include <polder/base/sanitizers.hpp>
 #include <polder/smr/epoch/epoch.hpp>
 #include <polder/smr/hazard/hazard.hpp>
+#include <polder/smr/std_rcu.hpp>
 #include <thread>
 
 namespace polder::smr {
@@ -116,6 +118,38 @@ TEST(thread_slots, of_a_thread_in_its_last_round_are_given_back_though_it_passed
   }).join();
   pthread_key_delete(t::key);
   domain.drain();
+}
+
+// Between the registry's last call and the last round nobody asks for a number.
+struct last_round_after_idle_ones {
+  static inline pthread_key_t key;
+  static inline int round;
+  static inline thread_slot::number mine;
+
+  static void next(void* p) {
+    if (++round != PTHREAD_DESTRUCTOR_ITERATIONS) {
+      pthread_setspecific(key, p);
+      return;
+    }
+    const std::scoped_lock region(rcu_default_domain());
+    mine = thread_slot::mine();
+  }
+};
+
+TEST(thread_slots, of_a_thread_in_its_last_round_are_given_back_though_it_was_idle_in_the_rounds_before) {
+  using t = last_round_after_idle_ones;
+  t::round = 0;
+  ASSERT_EQ(pthread_key_create(&t::key, t::next), 0);
+  std::thread([] {
+    pthread_setspecific(t::key, &t::key);
+    const std::scoped_lock region(rcu_default_domain());
+  }).join();
+  EXPECT_EQ(t::round, PTHREAD_DESTRUCTOR_ITERATIONS);
+  std::thread([] {
+    const std::scoped_lock region(rcu_default_domain());
+    EXPECT_EQ(thread_slot::mine(), t::mine);
+  }).join();
+  pthread_key_delete(t::key);
 }
 
 #endif
