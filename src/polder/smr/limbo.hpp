@@ -133,8 +133,9 @@ class grace_periods {
     static_cast<Core*>(this)->synchronize(members);
   }
   template <class Members, class Member, class Now>
-  void settle(const Members&, Member&, bag<retired_object>& old, bag<retired_object>& to, Now&&) noexcept {
+  bool settle(const Members&, Member&, bag<retired_object>& old, bag<retired_object>& to, Now&&) noexcept {
     to.splice(old);
+    return false;
   }
 };
 

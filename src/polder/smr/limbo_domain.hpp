@@ -29,7 +29,8 @@
 //   synchronize(members)                   waits for every guard that is open; the caller is outside
 //   before_collecting(members)             the caller, outside, is about to take over everybody's bags
 //   outlast(members)                       outside: waits for who may hold what was surrendered, if the scheme can say;
-//   settle(members, m, old, to, now)       inside, afterwards: what is safe of a surrendered parcel goes as by ripen()
+//   settle(members, m, old, to, now)       inside, afterwards: what is safe of a surrendered parcel goes as by ripen(). Is there
+//                                          anything left whose holder is to be waited for?
 //   press(members)                         goes as far as the others let it, so that who is in the way can be told
 //   after_fork()                           in a fork's child: who is no member yet never becomes one
 //   obstacle(m) -> word                    0: m is in nobody's way; else the same until it moves on

@@ -85,7 +85,7 @@ void limbo_domain<Core>::drain() {
 template <class Core>
 void limbo_domain<Core>::free_collected() {
   const while_stepping here_too(here());  // so that nothing of this goes to the background
-  for (bool empty = false; !empty;) {
+  for (bool done = false; !done;) {
     {
       member& m = open();
       background_.take_back(m.bags.safe);
@@ -94,11 +94,10 @@ void limbo_domain<Core>::free_collected() {
     }
     core_.outlast(members_);
     member& m = open();
-    core_.settle(members_, m, collected_, m.bags.safe, [&](const entry& e) { free(m, e); });
+    const bool held = core_.settle(members_, m, collected_, m.bags.safe, [&](const entry& e) { free(m, e); });
     free_all(m);
-    const bool held = !collected_.empty();
+    done = m.bags.empty() && !held;
     m.bags.take_back(collected_);
-    empty = m.bags.empty();
     close(m);
     if (held) sched_yield();
   }

@@ -169,11 +169,12 @@ class sifted : public obstacles_inside {
   template <class Members>
   void outlast(const Members&) noexcept {}
   template <class Members, class Member, class Now>
-  void settle(const Members& members, Member& m, typename bags::parcel& old, bag<retired_object>& to, Now&& now) {
+  bool settle(const Members& members, Member& m, typename bags::parcel& old, bag<retired_object>& to, Now&& now) {
     to.splice(old.safe);
-    if (!self().look_holding_nothing(members, m)) return;
+    if (!self().look_holding_nothing(members, m)) return true;
     m.bags.sift(
         old.waiting, [&](Record& r) { return self().keeps(members, m.turn, r); }, to, now);
+    return !old.empty();
   }
 
  private:

@@ -1,8 +1,12 @@
 // C++26's <hazard_pointer>, clause by clause.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <polder/base/sanitizers.hpp>
 #include <polder/smr/std_hazard_pointer.hpp>
+#include <polder/smr/steps_test.hpp>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -127,6 +131,62 @@ TEST(std_hazard_pointer, calls_the_deleter_that_retire_was_given_once) {
   for (int n = 0; n != 300; ++n) (new with_state)->retire(counting{&told});
   drain();
   EXPECT_EQ(told, 300);
+}
+
+// Of whom a hazard pointer is that stood when the process forked cannot be told: what it protects stays, and nobody waits for it.
+TEST(std_hazard_pointer, of_a_thread_that_is_gone_in_a_forks_child_keeps_no_drain_waiting) {
+#if POLDER_SANITIZED
+  GTEST_SKIP() << "the sanitizer's allocator may be locked in the child by the thread that is not there";
+#endif
+  std::atomic<object*> theirs{new object}, mine{new object};
+  const std::uint64_t before = default_hazard_domain().statistics().unreclaimed();
+  steps at;
+  std::thread other([&] {
+    hazard_pointer h = make_hazard_pointer();
+    h.protect(theirs);
+    at.reach(1);
+    at.wait_for(2);
+  });
+  at.wait_for(1);
+  hazard_pointer h = make_hazard_pointer();
+  object* const held = h.protect(mine);
+  theirs.exchange(nullptr)->retire();
+  mine.exchange(nullptr)->retire();
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    const auto left = [&] { return default_hazard_domain().statistics().unreclaimed() - before; };
+    for (int n = 0; n != 1000; ++n) (new object)->retire();
+    drain();
+    if (left() != 2 || held->value != object::whole) _exit(1);
+    h.reset_protection();
+    drain();
+    if (left() != 1) _exit(2);
+    // A drain waits for those of the threads that there are, be it in a slot from before.
+    std::atomic<object*> later{new object};
+    h.protect(later);
+    later.exchange(nullptr)->retire();
+    steps there;
+    std::thread drains([&] {
+      there.reach(1);
+      drain();
+      there.reach(2);
+    });
+    there.wait_for(1);
+    for (int n = 0; n != 1000; ++n) std::this_thread::yield();
+    if (there.reached(2)) _exit(3);
+    h.reset_protection();
+    drains.join();
+    _exit(left() == 1 ? 0 : 4);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  at.reach(2);
+  other.join();
+  h.reset_protection();
+  drain();
+  EXPECT_EQ(lives, 0);
 }
 
 TEST(std_hazard_pointer, readers_beside_a_writer) {

@@ -71,6 +71,21 @@ class hazard_core : public slot_core<hazard_core> {
     lent_.each(f);
   }
 
+  template <class Members, class Member, class Now>
+  bool settle(const Members& members, Member& m, bags::parcel& old, bag<retired_object>& to, Now&& now) {
+    if (!slot_core::settle(members, m, old, to, now)) return false;
+    bool held = !old.safe.empty();
+    const auto look_at = [&](const retired_object& r) {
+      bool for_good = false;
+      lent_.each_as_at_fork([&](const hazard_slot& s) { for_good = for_good || s.read() == r.guarded(); });
+      held = held || !for_good;
+      return true;
+    };
+    m.bags.sift(old.waiting, look_at, to, now);
+    return held;
+  }
+  void after_fork() noexcept { lent_.after_fork(); }
+
   // A slot that belongs to no thread, until give_back(). Throws std::bad_alloc.
   hazard_slot& lend() {
     return lent_.lend([this](unsigned n) { grown(n); });

@@ -5,6 +5,9 @@
 //   in malloc  no
 //
 // Rows of slots in a list that only grows; a slot is taken by a flag beside it.
+//
+// In a fork's child a slot may have nobody any more, and nobody can tell: who took it is not who has it. So it protects there
+// what it did; but nobody should wait until a slot lets go that stands as it stood (each_as_at_fork).
 #include <polder/base/config.hpp>
 #include <polder/smr/hazard/hazard_slot.hpp>
 #include <polder/sync/atomic.hpp>
@@ -46,6 +49,7 @@ class lent_slots {
   }
 
   static void give_back(hazard_slot& s) noexcept {
+    static_cast<lent&>(s).at_fork.store(nullptr, order::relaxed);
     s.clear();
     static_cast<lent&>(s).taken.store(false, order::release);  // sync: slot-lent
   }
@@ -53,15 +57,37 @@ class lent_slots {
   template <class F>
   void each(F&& f) const {
     for (const row* r = first_.load(order::acquire); r != nullptr; r = r->next.get()) {  // sync: row-made
-      for (const lent& l : r->slots) f(static_cast<const hazard_slot&>(l));
+      for (const lent& l : r->slots) {
+        f(static_cast<const hazard_slot&>(l));
+        if (!l.stands_as_at_fork()) l.at_fork.store(nullptr, order::relaxed);
+      }
     }
+  }
+  template <class F>
+  void each_as_at_fork(F&& f) const {
+    each([&](const hazard_slot& s) {
+      if (static_cast<const lent&>(s).stands_as_at_fork()) f(s);
+    });
+  }
+
+  // In a fork's child, whose thread is the only one.
+  void after_fork() noexcept {
+    each([](const hazard_slot& s) { static_cast<const lent&>(s).at_fork.store(s.read(), order::relaxed); });
   }
 
  private:
   // taken: somebody has the slot. Written by who takes it, by CAS, and by who gives it back. slot-lent: what the last
   // holder wrote to the slot.
+  // at_fork: what stood here when the process forked, until it is seen that it stands here no more. Written in the child, and
+  // null by who looks or gives back; read by who looks, after the slot. What a holder protects was freed by no look before one
+  // has seen the slot without it, so where the same address stands here again this is null.
   struct lent : hazard_slot {
+    bool stands_as_at_fork() const noexcept {
+      const void* const now = read();
+      return now != nullptr && now == at_fork.load(order::relaxed);
+    }
     atomic<bool> taken;
+    mutable atomic<const void*> at_fork;
   };
   struct alignas(false_sharing_range) row {
     static constexpr unsigned size = 8;
