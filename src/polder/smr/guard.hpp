@@ -44,15 +44,14 @@ class retiring_guard {
   // are protected they are compared with this one: it is the same address, not that of another base.
   template <class T>
   void retire(T* object) {
-    using bare = std::remove_const_t<T>;
-    retire_as(const_cast<bare*>(object), made_kind<bare>, header_of(object));
+    retire(object, std::default_delete<T>{});
   }
 
   // With a deleter; one that carries state is moved into an object of its own (throws std::bad_alloc, retiring nothing).
   template <class T, class Deleter>
   void retire(T* object, Deleter deleter) {
     if constexpr (std::is_empty_v<Deleter> && std::is_default_constructible_v<Deleter>) {
-      retire_as(object, kind_for<T, Deleter>(), header_of(object));
+      retire_as(without_const(object), kind_for<T, Deleter>(), header_of(object));
     } else {
       using wrapped = with_deleter<T, Deleter>;
       retire_as(new wrapped{object, std::move(deleter)}, made_kind<wrapped>, header_of(object));

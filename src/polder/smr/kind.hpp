@@ -44,6 +44,12 @@ template <class T, class Deleter>
 inline constexpr kind kind_of = {sizeof(T), kinds::weigher<T>(), nullptr,
                                  [](void* p) noexcept { Deleter{}(static_cast<T*>(p)); }, false};
 
+// An object that is retired as const has its kind and its deleter for const: a record of it has not.
+template <class T>
+void* without_const(T* object) noexcept {
+  return const_cast<std::remove_const_t<T>*>(object);
+}
+
 // A type that brings its own memory, or sees it go: it goes back there, never in a batch.
 template <class T>
 concept has_own_new = requires { T::operator new(std::size_t{}); };
@@ -95,7 +101,7 @@ inline constexpr kind made_kind = {
 // std::default_delete means the same as make(): so it is the kind that can go back in batches.
 template <class T, class Deleter>
 constexpr const kind& kind_for() {
-  if constexpr (std::is_same_v<Deleter, std::default_delete<T>>) return made_kind<T>;
+  if constexpr (std::is_same_v<Deleter, std::default_delete<T>>) return made_kind<std::remove_const_t<T>>;
   else return kind_of<T, Deleter>;
 }
 

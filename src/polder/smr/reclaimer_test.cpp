@@ -312,7 +312,12 @@ TYPED_TEST(reclaimers, take_any_deleter) {
     g.retire(new counted_life, [told](counted_life* p) { ++*told, delete p; });
     g.retire(new counted_life, [](counted_life* p) { delete p; });
     g.retire(new counted_life, std::default_delete<counted_life>{});
-    EXPECT_LE(told.use_count(), 2);
+    const auto fixed = [] { return static_cast<const counted_life*>(new counted_life); };
+    g.retire(fixed());
+    g.retire(fixed(), [told](const counted_life* p) { ++*told, delete p; });
+    g.retire(fixed(), [](const counted_life* p) { delete p; });
+    g.retire(fixed(), std::default_delete<const counted_life>{});
+    EXPECT_LE(told.use_count(), 3);
   });
 }
 

@@ -85,7 +85,7 @@ struct rcu_retiring {
 template <class T, class D = std::default_delete<T>>
 void rcu_retire(T* p, D d = D(), rcu_domain& dom = rcu_default_domain()) {
   if constexpr (std::is_empty_v<D> && std::is_default_constructible_v<D>) {
-    rcu_retiring::retire(dom, {p, &kind_for<T, D>()});
+    rcu_retiring::retire(dom, {without_const(p), &kind_for<T, D>()});
   } else {
     using wrapped = with_deleter<T, D>;
     rcu_retiring::retire(dom, {new wrapped{p, std::move(d)}, &made_kind<wrapped>});

@@ -74,6 +74,8 @@ TEST(std_rcu, retire_of_any_type_and_with_a_deleter_that_has_state) {
   rcu_retire(new int(1));
   rcu_retire(new int(2), [&told](int* p) { ++told, delete p; });
   rcu_retire(new int(3), [](int* p) { delete p; });
+  rcu_retire(new const int(4));
+  rcu_retire(new const int(5), [](const int* p) { delete p; });
   rcu_barrier();
   EXPECT_EQ(told, 1);
 }
