@@ -87,7 +87,7 @@ void background::work() noexcept {
     while (!mine_.empty()) {
       const retired_object e = mine_.pop(stock_);
       count_.reclaimed(e.weight());
-      ledger_.strike(e.object);
+      ledger_.strike(e);
       free_watch::see(watch_, 1, [&] { e.of->reclaim(e.object); });
     }
     mine_.tidy(stock_);

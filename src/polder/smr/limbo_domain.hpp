@@ -153,7 +153,7 @@ class limbo_domain : thread_watcher {
 
   // Inside a guard.
   void retire(member& m, const typename Core::bags::record& what) {
-    if (!ledger_.enter(what.object)) misused(Core::info.name, "an object was retired twice");
+    if (!ledger_.enter(what)) misused(Core::info.name, "an object was retired twice");
     while (!m.bags.put(what, core_.tag(m))) [[unlikely]]
       make_room(m);
     const std::size_t bytes = what.weight();

@@ -341,7 +341,7 @@ void limbo_domain<Core>::free_a_few(member& m) {
 template <class Core>
 void limbo_domain<Core>::free(member& m, const entry& e) {
   m.bags.count.reclaimed(e.weight());
-  ledger_.strike(e.object);
+  ledger_.strike(e);
   const bool was = std::exchange(m.freeing, true);
   free_watch::see(options_.watch, 1, [&] { e.of->reclaim(e.object); });
   m.freeing = was;
@@ -382,7 +382,7 @@ bool limbo_domain<Core>::destroy(member& m, const entry& e) {
     return false;
   }
   m.bags.count.reclaimed(e.weight());
-  ledger_.strike(e.object);
+  ledger_.strike(e);
   if (e.of->destroy != nullptr) e.of->destroy(e.object);
   return true;
 }

@@ -554,6 +554,23 @@ TYPED_TEST(misuse, is_told) {
       "an object was retired twice");
   EXPECT_DEATH(
       {
+        typename TestFixture::domain d;
+        guard g(d);
+        node* const n = g.template make<node>();
+        for (int times = 0; times != 2; ++times) g.retire(n, [&d](node*) { static_cast<void>(d); });
+      },
+      "an object was retired twice");
+  EXPECT_DEATH(
+      {
+        typename TestFixture::domain d;
+        guard g(d);
+        node* const n = g.template make<node>();
+        g.retire(n, [&d](node*) { static_cast<void>(d); });
+        g.retire(n);
+      },
+      "an object was retired twice");
+  EXPECT_DEATH(
+      {
         std::optional<typename TestFixture::domain> d(std::in_place);
         guard g(*d);
         d.reset();

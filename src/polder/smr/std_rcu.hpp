@@ -81,14 +81,18 @@ struct rcu_retiring {
   static void retire(rcu_domain& dom, const retired_object& what) { dom.retire(what); }
 };
 
+// A call of d(p). Another of the same p is no mistake: it need not be a deletion. So it is not known by p (kind::guarded).
+template <class T, class D>
+struct rcu_scheduled : with_deleter<T, D> {};
+
 // The same for an object of any type. Throws std::bad_alloc.
 template <class T, class D = std::default_delete<T>>
 void rcu_retire(T* p, D d = D(), rcu_domain& dom = rcu_default_domain()) {
   if constexpr (std::is_empty_v<D> && std::is_default_constructible_v<D>) {
     rcu_retiring::retire(dom, {without_const(p), &kind_for<T, D>()});
   } else {
-    using wrapped = with_deleter<T, D>;
-    rcu_retiring::retire(dom, {new wrapped{p, std::move(d)}, &made_kind<wrapped>});
+    using scheduled = rcu_scheduled<T, D>;
+    rcu_retiring::retire(dom, {new scheduled{{p, std::move(d)}}, &made_kind<scheduled>});
   }
 }
 

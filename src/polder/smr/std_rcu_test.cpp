@@ -80,6 +80,15 @@ TEST(std_rcu, retire_of_any_type_and_with_a_deleter_that_has_state) {
   EXPECT_EQ(told, 1);
 }
 
+// Checked builds look for objects that are retired twice.
+TEST(std_rcu, schedules_one_pointer_as_often_as_it_is_asked_to) {
+  int told = 0, calls = 0;
+  for (int n = 0; n != 3; ++n) rcu_retire(&told, [&calls](int* p) { ++*p, ++calls; });
+  rcu_barrier();
+  EXPECT_EQ(told, 3);
+  EXPECT_EQ(calls, 3);
+}
+
 struct counting {
   std::atomic<int>* told = nullptr;
   template <class T>
