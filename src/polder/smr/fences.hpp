@@ -7,7 +7,11 @@
 //
 // Why that is enough: the reclaimer's barrier falls, on the reader's processor, either after the reader's store, which is
 // then visible before the reclaimer looks, or before its loads, which then see all that was written before the barrier.
+//
+// What the kernel allowed it may refuse later, for a filter that was installed since. Readers have light fences then, and
+// some may be in the middle of one; so the reclaimer goes from processor to processor, as long as it may.
 #include <polder/os/heavy_fence.hpp>
+#include <polder/os/processor_tour.hpp>
 #include <polder/sync/atomic.hpp>
 
 namespace polder::smr {
@@ -31,13 +35,23 @@ class fences {
   [[nodiscard]] bool heavy() const noexcept {
     fence(order::seq_cst);  // sync: inside-or-unlinked: the reclaimer's side, see above
     if (!asymmetric_) return true;
-    return os::heavy_fence() || (os::register_heavy_fence() && os::heavy_fence());
+    const bool passed =
+        os::heavy_fence() || (os::register_heavy_fence() && os::heavy_fence()) || os::tour_processors();
+    if (!passed) refusals_.fetch_add(1, order::relaxed);
+    else if (refusals_.load(order::relaxed) != 0) refusals_.store(0, order::relaxed);
+    return passed;
   }
+
+  // Whether it was refused again and again, and not for want of memory in a moment.
+  bool refused_for_good() const noexcept { return refusals_.load(order::relaxed) >= for_good; }
 
   bool asymmetric() const noexcept { return asymmetric_; }
 
  private:
+  static constexpr unsigned for_good = 1000;
   const bool asymmetric_;
+  // refusals_: how many of heavy() in a row, roughly. Written by who calls that, read by who waits for a barrier.
+  mutable atomic<unsigned> refusals_;
 };
 
 }  // namespace polder::smr

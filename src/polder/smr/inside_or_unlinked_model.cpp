@@ -6,12 +6,14 @@
 
 namespace polder::os {
 
-// Set before each execution: whether membarrier(2) is there, and how often it is refused after all.
-inline bool allowed;
+// Set before each execution: whether membarrier(2) is there, how often it is refused after all, and whether the reclaimer may
+// go from processor to processor instead.
+inline bool allowed, tours;
 inline int refusals;
 
 bool register_heavy_fence() noexcept { return allowed; }
 bool heavy_fence() noexcept { return refusals-- <= 0 && model::heavy_fence(); }
+bool tour_processors() noexcept { return tours && model::heavy_fence(); }
 
 }  // namespace polder::os
 
@@ -22,9 +24,10 @@ using polder::order;
 using polder::smr::fences;
 
 // 1 is reachable until it is unlinked, and freed if nobody is inside.
-template <bool Asymmetric, int Refusals>
-struct reader_and_reclaimer : rl::test_suite<reader_and_reclaimer<Asymmetric, Refusals>, 2> {
-  const fences both{(polder::os::allowed = Asymmetric, polder::os::refusals = Refusals, fences::choice{})};
+template <bool Asymmetric, int Refusals, bool Tours = false>
+struct reader_and_reclaimer : rl::test_suite<reader_and_reclaimer<Asymmetric, Refusals, Tours>, 2> {
+  const fences both{(polder::os::allowed = Asymmetric, polder::os::refusals = Refusals, polder::os::tours = Tours,
+                     fences::choice{})};
   atomic<int> inside{0}, reachable{1};
   bool reads = false, frees = false;
 
@@ -40,7 +43,7 @@ struct reader_and_reclaimer : rl::test_suite<reader_and_reclaimer<Asymmetric, Re
   }
   void after() {
     POLDER_MODEL_CHECK(!(reads && frees));
-    POLDER_MODEL_CHECK(both.asymmetric() == Asymmetric && !(Refusals == 2 && frees));
+    POLDER_MODEL_CHECK(both.asymmetric() == Asymmetric && !(Refusals == 2 && !Tours && frees));
   }
 };
 
@@ -62,6 +65,8 @@ int main() {
         {.title = "fences: membarrier, refused once", .how = search::complete, .floor = 10, .world = w});
     ok &= passes<reader_and_reclaimer<true, 2>>(
         {.title = "fences: membarrier, refused twice", .how = search::complete, .floor = 10, .world = w});
+    ok &= passes<reader_and_reclaimer<true, 2, true>>(
+        {.title = "fences: a tour, when refused twice", .how = search::complete, .floor = 10, .world = w});
     ok &= passes<reader_and_reclaimer<false, 0>>(
         {.title = "fences: no membarrier", .how = search::complete, .floor = 10, .world = w});
   }

@@ -13,6 +13,7 @@
 #include <polder/base/config.hpp>
 #include <polder/os/thread_name.hpp>
 #include <polder/os/timeline.hpp>
+#include <polder/smr/between_tries.hpp>
 #include <polder/smr/limbo_domain.hpp>
 
 // Polder's own, if it is the process's heap (include/polder.h).
@@ -99,7 +100,7 @@ void limbo_domain<Core>::free_collected() {
     done = m.bags.empty() && !held;
     m.bags.take_back(collected_);
     close(m);
-    if (held) sched_yield();
+    if (held) between_tries(core_.fences);
   }
 }
 
@@ -458,7 +459,7 @@ void limbo_domain<Core>::collect() {
       ~ending() { gate.end(); }
     } const ends{m->gate};
     if (!orphan) {
-      while (!core_.fences.heavy()) sched_yield();
+      while (!core_.fences.heavy()) between_tries(core_.fences);
       while (m->seat.inside()) sched_yield();
     }
     for (bool taken = m->bags.empty(); !taken;) {

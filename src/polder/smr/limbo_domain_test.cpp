@@ -1,10 +1,17 @@
 // What a domain does now and then, under every scheme of the registry (sanitizers: one of each algorithm): a drain among
 // threads that come, go and step meanwhile; a fork in the middle of it.
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <polder/base/sanitizers.hpp>
+#include <polder/os/answered_test.hpp>
+#include <polder/os/forked_test.hpp>
+#include <polder/os/heavy_fence.hpp>
+#include <polder/os/lacks_test.hpp>
+#include <polder/os/processor_tour.hpp>
 #include <polder/smr/all.hpp>
 #include <polder/smr/schemes_test.hpp>
 #include <polder/smr/steps_test.hpp>
@@ -424,6 +431,51 @@ TYPED_TEST(domains, leave_every_seat_to_its_thread_when_a_drain_throws) {
     ASSERT_TRUE(is_owned) << "after " << before << " guards";
     d.drain();
     ASSERT_EQ(d.statistics().unreclaimed(), 0u);
+  }
+}
+
+// A filter is installed when readers have light fences already.
+TYPED_TEST(domains, go_on_reclaiming_when_membarrier_is_refused_later) {
+  if (const char* why = polder::os::lacks_filters()) GTEST_SKIP() << why;
+  if (!polder::os::register_heavy_fence() || !polder::os::tour_processors()) GTEST_SKIP() << "no fences here";
+  EXPECT_EQ(polder::os::fine, polder::os::forked([] {
+              typename TestFixture::domain d;
+              TestFixture::retire_some(d, 10);
+              if (!d.scheme().fences.asymmetric()) return 1;
+              if (!polder::os::answer(SYS_membarrier, ENOSYS)) return 2;
+              TestFixture::retire_some(d, 4000);
+              if (TypeParam::info.name != "leaky" && d.statistics().unreclaimed() >= 2000) return 3;
+              d.synchronize();
+              steps there;
+              std::thread idle([&] {
+                TestFixture::retire_some(d, 10);
+                there.reach(1);
+                there.wait_for(2);
+              });
+              there.wait_for(1);
+              d.drain();
+              there.reach(2);
+              idle.join();
+              return d.statistics().unreclaimed() == 0 ? 0 : 4;
+            }));
+}
+
+// If there is no other way either, who would wait for ever is told.
+TYPED_TEST(domains, end_with_a_line_when_every_fence_is_refused_later) {
+  if (const char* why = polder::os::lacks_filters()) GTEST_SKIP() << why;
+  if (!polder::os::register_heavy_fence()) GTEST_SKIP() << "no membarrier here";
+  for (const bool drains : {false, true}) {
+    const polder::os::ending end = polder::os::forked([drains] {
+      typename TestFixture::domain d;
+      TestFixture::retire_some(d, 10);
+      if (!polder::os::answer(SYS_membarrier, ENOSYS) || !polder::os::answer(SYS_sched_setaffinity, EPERM))
+        return 1;
+      TestFixture::retire_some(d, 4000);
+      if (drains) d.drain();
+      else d.synchronize();
+      return 2;
+    });
+    EXPECT_EQ(end.signal, SIGABRT) << end << (drains ? " of a drain" : " of synchronize()");
   }
 }
 

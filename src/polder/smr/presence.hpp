@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include <polder/base/config.hpp>
+#include <polder/smr/between_tries.hpp>
 #include <polder/sync/atomic.hpp>
 
 namespace polder::smr {
@@ -53,7 +54,7 @@ struct obstacles_inside {
 // Waits for every guard that is open now. The caller is outside; a member's seat is a presence.
 template <class Members, class Fences>
 void wait_for_guards(const Members& members, const Fences& fences) noexcept {
-  while (!fences.heavy()) sched_yield();
+  while (!fences.heavy()) between_tries(fences);
   for (const auto* m = members.first(); m != nullptr; m = m->next) {
     const std::uint64_t word = m->seat.word();
     while ((word & 1) != 0 && m->seat.word() == word) sched_yield();

@@ -8,12 +8,11 @@
 //   deviation  DEBRA frees a bag when its own thread announces the third epoch after; so do all of ours, whoever moved
 //              the epoch. Fences are asymmetric. EBR sweeps all members once in `operations_a_check` operations, DEBRA
 //              looks at one member as often
-#include <sched.h>
-
 #include <algorithm>
 #include <cstdint>
 
 #include <polder/os/timeline.hpp>
+#include <polder/smr/between_tries.hpp>
 #include <polder/smr/countdown.hpp>
 #include <polder/smr/drain.hpp>
 #include <polder/smr/epoch/epoch_clock.hpp>
@@ -192,10 +191,10 @@ class epoch_core : public grace_periods<epoch_core<Advance>, epoch_clock::lag> {
   template <class Members>
   void synchronize(const Members& members) noexcept {
     // Who enters from here on sees what the caller unlinked; who does not has announced at most what now() says.
-    while (!fences.heavy()) sched_yield();
+    while (!fences.heavy()) between_tries(fences);
     const std::uint64_t until = clock_.now() + 2;
     for (std::uint64_t e; (e = clock_.now()) < until;) {
-      if (!sweep(members, e)) sched_yield();
+      if (!sweep(members, e)) between_tries(fences);
     }
   }
 
