@@ -13,7 +13,8 @@ void between_tries(const Fences& fences) noexcept {
   if constexpr (requires { fences.refused_for_good(); }) {
     if (fences.refused_for_good())
       misused("fences",
-              "the kernel refuses membarrier, which it did not when the domain was made, and to go to other processors: "
+              "the kernel refuses membarrier, which it did not when the domain was made, and to go to other "
+              "processors: "
               "whether an object is still read cannot be told. fences::choice::symmetric needs neither");
   }
   sched_yield();

@@ -53,8 +53,7 @@ struct entry {
 // f(number) of each thread of the process; those that begin meanwhile may be left out. False: nobody says, or f did.
 template <class F>
 bool all_threads(F&& f) noexcept {
-  const long folder =
-      system_call(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const long folder = system_call(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return false;
   alignas(entry) char told[2048];
   bool all = true, some = false;
@@ -80,10 +79,10 @@ bool tour_processors() noexcept {
   if (processor_set::read(0, was) != 0) return false;
   bool everywhere = processor_set::all().go() && processor_set::read(0, reach) == 0;
   everywhere = everywhere && all_threads([&](std::uint32_t number) {
-    processor_set others;
-    const long error = processor_set::read(number, others);
-    return error == -ESRCH || (error == 0 && reach.covers(others));  // it may have ended meanwhile
-  });
+                 processor_set others;
+                 const long error = processor_set::read(number, others);
+                 return error == -ESRCH || (error == 0 && reach.covers(others));  // it may have ended meanwhile
+               });
   for (unsigned n = 0; everywhere && n != processor_set::most; ++n) {
     if (reach.has(n)) everywhere = processor_set::one(n).go();
   }
