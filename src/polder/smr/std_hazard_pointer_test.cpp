@@ -138,7 +138,7 @@ TEST(std_hazard_pointer, of_a_thread_that_is_gone_in_a_forks_child_keeps_no_drai
 #if POLDER_SANITIZED
   GTEST_SKIP() << "the sanitizer's allocator may be locked in the child by the thread that is not there";
 #endif
-  std::atomic<object*> theirs{new object}, mine{new object};
+  std::atomic<object*> theirs{new object}, mine{new object}, later{new object};
   const std::uint64_t before = default_hazard_domain().statistics().unreclaimed();
   steps at;
   std::thread other([&] {
@@ -163,7 +163,6 @@ TEST(std_hazard_pointer, of_a_thread_that_is_gone_in_a_forks_child_keeps_no_drai
     drain();
     if (left() != 1) _exit(2);
     // A drain waits for those of the threads that there are, be it in a slot from before.
-    std::atomic<object*> later{new object};
     h.protect(later);
     later.exchange(nullptr)->retire();
     steps there;
@@ -185,6 +184,7 @@ TEST(std_hazard_pointer, of_a_thread_that_is_gone_in_a_forks_child_keeps_no_drai
   at.reach(2);
   other.join();
   h.reset_protection();
+  later.exchange(nullptr)->retire();
   drain();
   EXPECT_EQ(lives, 0);
 }

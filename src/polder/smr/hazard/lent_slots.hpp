@@ -49,7 +49,6 @@ class lent_slots {
   }
 
   static void give_back(hazard_slot& s) noexcept {
-    static_cast<lent&>(s).at_fork.store(nullptr, order::relaxed);
     s.clear();
     static_cast<lent&>(s).taken.store(false, order::release);  // sync: slot-lent
   }
@@ -57,37 +56,34 @@ class lent_slots {
   template <class F>
   void each(F&& f) const {
     for (const row* r = first_.load(order::acquire); r != nullptr; r = r->next.get()) {  // sync: row-made
-      for (const lent& l : r->slots) {
-        f(static_cast<const hazard_slot&>(l));
-        if (!l.stands_as_at_fork()) l.at_fork.store(nullptr, order::relaxed);
-      }
+      for (const lent& l : r->slots) f(static_cast<const hazard_slot&>(l));
     }
   }
+
+  // Those that stand as they stood when the process forked.
   template <class F>
   void each_as_at_fork(F&& f) const {
     each([&](const hazard_slot& s) {
-      if (static_cast<const lent&>(s).stands_as_at_fork()) f(s);
+      const void* const then = static_cast<const lent&>(s).at_fork;
+      if (then != nullptr && s.read() == then) f(s);
     });
   }
 
   // In a fork's child, whose thread is the only one.
   void after_fork() noexcept {
-    each([](const hazard_slot& s) { static_cast<const lent&>(s).at_fork.store(s.read(), order::relaxed); });
+    for (row* r = first_.load(order::relaxed); r != nullptr; r = r->next.get()) {
+      for (lent& l : r->slots) l.at_fork = l.read();
+    }
   }
 
  private:
   // taken: somebody has the slot. Written by who takes it, by CAS, and by who gives it back. slot-lent: what the last
   // holder wrote to the slot.
-  // at_fork: what stood here when the process forked, until it is seen that it stands here no more. Written in the child, and
-  // null by who looks or gives back; read by who looks, after the slot. What a holder protects was freed by no look before one
-  // has seen the slot without it, so where the same address stands here again this is null.
+  // at_fork: what stood here when the process forked. Written by the child's thread while it is the only one. If a living
+  // thread protects the same address here again, no drain waits for that either: what is protected stays all the same.
   struct lent : hazard_slot {
-    bool stands_as_at_fork() const noexcept {
-      const void* const now = read();
-      return now != nullptr && now == at_fork.load(order::relaxed);
-    }
     atomic<bool> taken;
-    mutable atomic<const void*> at_fork;
+    const void* at_fork = nullptr;
   };
   struct alignas(false_sharing_range) row {
     static constexpr unsigned size = 8;
