@@ -9,12 +9,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from polder_lab.report.estimate import enough
 from polder_lab.report.units import quantity
 from polder_lab.table import STYLES, WORDS, counted, span, value
 from polder_lab.trace import Replays
 
 BAR = 30
-PERCENTILES = (("malloc", "p50_ns"), ("malloc", "p99_ns"), ("malloc", "p99_9_ns"), ("free", "p50_ns"), ("free", "p99_ns"))  # of a replay
+PERCENTILES = (("malloc", "p50_ns", 0.5), ("malloc", "p99_ns", 0.99), ("malloc", "p99_9_ns", 0.999), ("free", "p50_ns", 0.5),
+               ("free", "p99_ns", 0.99))  # of a replay
 
 
 def size(number: float) -> str:
@@ -120,6 +122,13 @@ def describe(about: Mapping[str, Any], name: str, console: Console) -> None:
             console.print(f"and {about['threads'] - len(busiest)} threads that called less", style="dim")
 
 
+def percentile(result: Replays, call: str, name: str, share: float) -> str:
+    """Nothing where the replay has no such call, a dash where it has too few for the percentile."""
+    if call not in result.lines[0]["latency"]:
+        return ""
+    return duration(result.median("latency", call, name)) if enough(result.median("latency", call, "count"), share) else "–"
+
+
 def replays(results: Sequence[Replays], name: str, console: Console) -> None:
     base = results[0]
     measured = [result for result in results if result.lines]
@@ -134,11 +143,10 @@ def replays(results: Sequence[Replays], name: str, console: Console) -> None:
         for result in measured:
             time, peak = result.ratio(base, "seconds"), result.ratio(base, "grown_kb")
             verdict = time.verdict if time else ""
-            timed = result.lines[0]["latency"]
             style = STYLES.get(verdict, "")
             table.add_row(result.heap.name, duration(result.median("seconds") * 1e9), Text(value(time), style), Text(span(time), style),
                           Text(WORDS[verdict], style), duration(result.median("seconds") / result.median("operations") * 1e9),
-                          *(duration(result.median("latency", *which)) if which[0] in timed else "" for which in PERCENTILES),
+                          *(percentile(result, *which) for which in PERCENTILES),
                           f"{result.median('grown_kb') / 1024:.1f}" if result.tells("grown_kb") else "unknown", value(peak))
         console.print(table)
         console.print()

@@ -178,6 +178,14 @@ def test_percentiles_are_medians_over_the_rounds(trace: Trace, tmp_path: Path) -
     assert cells[cells.index("130"):][:4] == ["130", "ns", "140", "ns"], "of 120, 130 and 140, after a proof"
 
 
+@pytest.mark.parametrize(("calls", "p99", "p999"), [("99", "–", "–"), ("999", "30 ns", "–"), ("1000", "30 ns", "40 ns")])
+def test_a_percentile_takes_so_many_calls_that_one_is_beyond_it(trace: Trace, calls: str, p99: str, p999: str) -> None:
+    done = trace("replay", "a.trace", "--heap", "polder", "--rounds", "1", FAKE_TIMED=calls)
+    assert done.returncode == 0, done.stderr
+    line = next(line for line in done.stdout.splitlines() if line.startswith("polder"))
+    assert f" 20 ns {p99} {p999} " in " ".join(line.split())
+
+
 def test_replay_under_one_heap_as_json(trace: Trace) -> None:
     told = json.loads(trace("replay", "a.trace", "--heap", "polder", "--rounds", "2", "--repeat", "3", "--json").stdout)
     assert [heap["heap"] for heap in told["heaps"]] == ["polder"]

@@ -16,11 +16,16 @@ def united(many: Iterable[Sequence[Sequence[float]]]) -> list[tuple[float, float
     return [(low, high, counts[(low, high)]) for low, high in sorted(counts) if counts[(low, high)]]
 
 
+def enough(calls: float, share: float) -> bool:
+    """For a percentile: is one of the calls beyond it? Of 31 calls 99.9 % is but the worst."""
+    return share == 1 or round(calls * (1 - share), 6) >= 1
+
+
 def percentile(buckets: Buckets, share: float) -> float | None:
     """In nanoseconds: the upper end of the bucket in which this share of the calls is reached, so never too little. None where the
-    calls are too few for one of them to be beyond it: of 31 calls 99.9 % is but the worst."""
+    calls are too few."""
     total = sum(count for _, _, count in buckets)
-    if share < 1 and round(total * (1 - share), 6) < 1:
+    if not enough(total, share):
         return None
     seen = 0
     for _, high, count in buckets:
