@@ -66,6 +66,19 @@ def test_time_is_of_the_pass_that_disturbs_nothing(found: dict[str, Comparison])
     assert table(found["reclaimers"], "epochs").lines[1].cells[1].value == "0", "what may be nothing is shown as it is"
 
 
+@pytest.mark.parametrize(("figure", "count"), [("operation_p999_ns", "operations_timed"), ("free_p999_ns", "free_calls")])
+def test_a_percentile_takes_so_many_calls_that_one_is_beyond_it(tmp_path: Path, figure: str, count: str) -> None:
+    def measured(calls: int) -> set[str]:
+        told = {"figures": {figure: 7_000, count: calls}}
+        changed = [{**entry, **told} if entry["record"] == "run" and entry["pass"] == "time" else entry for entry in entries()]
+        (tmp_path / "few.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in changed))
+        (of, *_) = comparisons(view_of(read([tmp_path / "few.jsonl"])))
+        return {one.measure.key for one in of.tables}
+
+    assert f"{figure.partition('_')[0]}-99.9" in measured(1000)
+    assert f"{figure.partition('_')[0]}-99.9" not in measured(999)
+
+
 @pytest.mark.parametrize("first", [0, 6])
 def test_what_failed_is_a_cell(tmp_path: Path, first: int) -> None:
     """From its first round on, or only in the last of seven."""

@@ -14,6 +14,7 @@ from polder_lab.median import median
 from polder_lab.report import units
 from polder_lab.report.chart.part import View
 from polder_lab.report.chart.repetitions import peak
+from polder_lab.report.estimate import enough
 from polder_lab.report.matrix import Cell
 from polder_lab.report.records import Records, Run
 
@@ -39,6 +40,17 @@ def figure(*names: str, factor: float = 1) -> Callable[[Run], float | None]:
     return value
 
 
+def percentile(name: str, calls: str, share: float) -> Callable[[Run], float | None]:
+    """In seconds; nothing where the calls that it is of are told and are too few."""
+    of, many = figure(name, factor=1e-9), figure(calls)
+
+    def value(run: Run) -> float | None:
+        count = many(run)
+        return of(run) if count is None or enough(count, share) else None
+
+    return value
+
+
 def percent(value: float) -> str:
     return f"{value:.3g} %"
 
@@ -48,13 +60,14 @@ LOOKED = ("quality",)
 MEASURES = (
     Measure("time", "Time an operation", lambda run: run.cost, units.seconds, passes=ALONE),
     Measure("operation-50", "An operation, median", figure("operation_p50_ns", factor=1e-9), units.seconds, passes=ALONE),
-    Measure("operation-99.9", "An operation, 99.9 %", figure("operation_p999_ns", factor=1e-9), units.seconds, passes=ALONE),
+    Measure("operation-99.9", "An operation, 99.9 %", percentile("operation_p999_ns", "operations_timed", 0.999), units.seconds,
+            passes=ALONE),
     Measure("operation-worst", "The worst operation", figure("operation_worst_ns", factor=1e-9), units.seconds, passes=ALONE),
     Measure("garbage", "Unreclaimed at the peak", figure("unreclaimed_peak_bytes"), units.size),
     Measure("garbage-mean", "Unreclaimed objects, mean", figure("unreclaimed_mean"), units.count),
     Measure("memory", "Peak memory", peak, units.size, passes=ALONE),
     Measure("freeing", "Share of time in free", figure("free_share"), percent),
-    Measure("free-99.9", "A free, 99.9 %", figure("free_p999_ns", factor=1e-9), units.seconds),
+    Measure("free-99.9", "A free, 99.9 %", percentile("free_p999_ns", "free_calls", 0.999), units.seconds),
     Measure("free-worst", "The worst free", figure("free_worst_ns", factor=1e-9), units.seconds),
     Measure("burst", "Frees in a row, longest", figure("free_burst_longest"), units.count),
     Measure("lateness", "Lateness, mean", figure("lateness_mean"), units.count, counted=True, passes=LOOKED),
