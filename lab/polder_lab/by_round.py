@@ -5,19 +5,18 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping
 
-from polder_lab.interval import Ratio, paired_ratio
+from polder_lab.interval import Pairs, Ratio, ratio_of
 
 
-def of_both(one: Mapping[int, float], other: Mapping[int, float]) -> tuple[list[float], list[float]]:
+def of_both(one: Mapping[int, float], other: Mapping[int, float]) -> Pairs:
     """What two have of the rounds that both have."""
-    rounds = sorted(one.keys() & other.keys())
-    return [one[r] for r in rounds], [other[r] for r in rounds]
+    return {r: (one[r], other[r]) for r in sorted(one.keys() & other.keys())}
 
 
 def ratio(subject: Mapping[int, float], base: Mapping[int, float]) -> Ratio | None:
     """None: there is no round that both have."""
     pairs = of_both(subject, base)
-    return paired_ratio(*pairs) if pairs[0] else None
+    return ratio_of(pairs) if pairs else None
 
 
 def best(rounds: Mapping[str, Mapping[int, float]]) -> str | None:

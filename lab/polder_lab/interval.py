@@ -13,10 +13,12 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 FEWEST_ROUNDS = 6
+
+Pairs = Mapping[int, tuple[float, float]]  # by round: a subject's and the base's
 
 
 @dataclass(frozen=True)
@@ -93,14 +95,33 @@ def geometric_mean(values: Sequence[float]) -> float:
     return math.exp(statistics.fmean(math.log(value) for value in values))
 
 
-def overall_ratio(rows: Sequence[tuple[Sequence[float], Sequence[float]]]) -> Ratio:
+def ratio_of(pairs: Pairs) -> Ratio:
+    return paired_ratio([a for a, _ in pairs.values()], [b for _, b in pairs.values()])
+
+
+def rounds_of(rows: Sequence[Pairs]) -> list[list[float]]:
+    """The ratios of all rows, a round each: of rows that have rounds in common, the rounds that all of these have. Rows that have
+    none, as of several files, share no mood either, so that any round of the ones goes with any of the others."""
+    apart: list[list[Pairs]] = []
+    for row in rows:
+        together = [one for one in apart if any(row.keys() & other.keys() for other in one)]
+        apart = [*(one for one in apart if one not in together), [row, *(other for one in together for other in one)]]
+    parts = []
+    for one in apart:
+        shared = sorted(set(one[0]).intersection(*one[1:]))
+        parts.append([[row[number][0] / row[number][1] for row in one] for number in shared])
+    return [[ratio for part in round_ for ratio in part] for round_ in zip(*parts, strict=False)]
+
+
+def overall_ratio(rows: Sequence[Pairs]) -> Ratio:
     """The geometric mean over rows. Its value is that of the rows' own values, so that a reader can check it against
     the column. Its interval takes the round as the unit (all rows of a round share the machine's mood): one geometric
     mean a round, then the same signed-rank interval; widened to the value in the rare case that it falls outside."""
-    value = geometric_mean([paired_ratio(subject, base).value for subject, base in rows])
-    rounds = min(len(subject) for subject, _ in rows)
-    by_round = [geometric_mean([subject[i] / base[i] for subject, base in rows]) for i in range(rounds)]
-    around = paired_ratio(by_round, [1.0] * rounds)
+    value = geometric_mean([ratio_of(row).value for row in rows])
+    by_round = [geometric_mean(ratios) for ratios in rounds_of(rows)]
+    if not by_round:
+        return Ratio(value, None, None)
+    around = paired_ratio(by_round, [1.0] * len(by_round))
     if around.low is None or around.high is None:
         return Ratio(value, None, None)
     return Ratio(value, min(around.low, value), max(around.high, value))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from polder_lab.by_round import best, of_both, ratio
 from polder_lab.heap import Heap
-from polder_lab.interval import Ratio, paired_ratio
+from polder_lab.interval import Pairs, Ratio, ratio_of
 from polder_lab.launch import Run
 from polder_lab.row import Row
 
@@ -42,13 +42,13 @@ class RowOutcome:
     def base(self) -> Cell:
         return next(iter(self.cells.values()))
 
-    def pairs(self, heap: str, metric: str) -> tuple[list[float], list[float]] | None:
+    def pairs(self, heap: str, metric: str) -> Pairs | None:
         pairs = of_both(self.cells[heap].costs(metric), self.base.costs(metric))
-        return pairs if pairs[0] and not self.cells[heap].trouble and not self.base.trouble else None
+        return pairs if pairs and not self.cells[heap].trouble and not self.base.trouble else None
 
     def ratio(self, heap: str, metric: str) -> Ratio | None:
         pairs = self.pairs(heap, metric)
-        return paired_ratio(*pairs) if pairs else None
+        return ratio_of(pairs) if pairs else None
 
 
 def cost(run: Run, metric: str) -> float:

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from polder_lab.interval import geometric_mean, overall_ratio, paired_ratio, pairwise_means, signed_rank_depth
+from polder_lab.interval import geometric_mean, overall_ratio, paired_ratio, pairwise_means, ratio_of, rounds_of, signed_rank_depth
 
 
 @pytest.mark.parametrize(("rounds", "critical"), [(6, 0), (7, 2), (8, 3), (9, 5), (10, 8), (12, 13), (15, 25), (20, 52), (25, 89)])
@@ -87,13 +87,41 @@ def test_a_difference_is_found() -> None:
 
 def test_overall_is_the_geometric_mean_of_the_column() -> None:
     lot = random.Random(7)
-    rows = [([f * noisy(lot) for _ in range(8)], [noisy(lot) for _ in range(8)]) for f in (0.5, 1.0, 2.0)]
+    drawn = [([f * noisy(lot) for _ in range(8)], [noisy(lot) for _ in range(8)]) for f in (0.5, 1.0, 2.0)]
+    rows = [dict(enumerate(zip(subject, base, strict=True))) for subject, base in drawn]
     overall = overall_ratio(rows)
-    assert overall.value == pytest.approx(geometric_mean([paired_ratio(s, b).value for s, b in rows]))
+    assert overall.value == pytest.approx(geometric_mean([ratio_of(row).value for row in rows]))
     assert overall.low is not None
     assert overall.high is not None
     assert overall.low <= overall.value <= overall.high
     assert overall.verdict == "even"
+
+
+def test_a_round_of_the_mean_is_the_same_round_in_all_rows() -> None:
+    """One row lacks the first round, another the third: where rounds alternate, both are at their best in the same ones."""
+    alternating = {number: (1.0 + number % 2, 1.0) for number in range(10)}
+    rows = [{n: pair for n, pair in alternating.items() if n != lacking} for lacking in (0, 3)]
+    assert [len(set(ratios)) for ratios in rounds_of(rows)] == [1] * 8
+
+
+def test_rounds_of_a_mean_are_those_that_all_rows_of_a_file_have() -> None:
+    first = {number: (1.0, 1.0) for number in range(10)}
+    second = {1_000_000 + number: (2.0 + number, 1.0) for number in range(8)}
+    both = {**first, **{number: (2.0 + number - 1_000_000, 1.0) for number in second}}
+    assert rounds_of([second, both]) == [[2.0 + number] * 2 for number in range(8)], "the second file's rounds, not the first's"
+    assert [sorted(ratios) for ratios in rounds_of([first, second])] == [[1.0, 2.0 + number] for number in range(8)], "nothing in common"
+    apart = overall_ratio([first, both, second])
+    assert (apart.low, apart.high) == (None, None), "no round has all three"
+
+
+def test_rows_that_share_the_mood_of_a_round_do_not_narrow_the_interval_by_being_shifted() -> None:
+    """Two copies of one heap, and the order within a round moves all rows of it alike."""
+    lot, wrong = random.Random(5), 0
+    for _ in range(400):
+        moods = [math.exp(lot.gauss(0, 0.2)) for _ in range(11)]
+        rows = [{n: (moods[n] * math.exp(lot.gauss(0, 0.01)), 1.0) for n in range(11) if n != lacking} for lacking in (0, 0, 10, 10)]
+        wrong += overall_ratio(rows).verdict != "even"
+    assert wrong <= 400 * 0.08
 
 
 def test_unpaired_runs_are_refused() -> None:

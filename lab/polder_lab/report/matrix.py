@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from polder_lab.by_round import best, of_both, ratio
 from polder_lab.heap import PEER_KINDS
-from polder_lab.interval import Ratio, overall_ratio
+from polder_lab.interval import Pairs, Ratio, overall_ratio, rounds_of
 from polder_lab.median import median
 from polder_lab.partial import MARK, explained
 from polder_lab.report import units
@@ -121,7 +121,7 @@ def build(view: View, measure: Measure, against: str) -> Matrix | None:
     records = view.records
     peers = [one.name for one in records.subjects if one.kind in PEER_KINDS and one.name in view.names]
     groups: dict[str, list[Line]] = {}
-    pairs: dict[str, dict[str, list[tuple[list[float], list[float]]]]] = {}
+    pairs: dict[str, dict[str, list[Pairs]]] = {}
     counted: dict[str, int] = {}
     for row in records.rows:
         rounds: Rounds = {name: records.by_round(measure.instrument, row.id, name, measure.value) for name in view.names}
@@ -134,7 +134,7 @@ def build(view: View, measure: Measure, against: str) -> Matrix | None:
         for name in view.names:
             cells.append(cell_of(view, measure, row, rounds[name], rounds[base] if base else {}, name))
             shared = of_both(rounds[name], rounds[base] if base else {})
-            if shared[0]:
+            if shared:
                 for part in (title, "all"):
                     pairs.setdefault(part, {}).setdefault(name, []).append(shared)
         if base:
@@ -175,8 +175,8 @@ def cell_of(view: View, measure: Measure, row: Row, values: dict[int, float], ba
     return Cell(found.value, found.low, found.high, len(values.keys() & base.keys()), unit(known.value) + suffix, ends)
 
 
-def mean(found: list[tuple[list[float], list[float]]], of: int) -> Cell:
+def mean(found: list[Pairs], of: int) -> Cell:
     if not found:
         return Cell(of=of)
     known = overall_ratio(found)
-    return Cell(known.value, known.low, known.high, min(len(a) for a, _ in found), over=len(found), of=of)
+    return Cell(known.value, known.low, known.high, len(rounds_of(found)), over=len(found), of=of)
