@@ -1,4 +1,4 @@
-// The sizes that workloads draw: every size of the range comes up, none beyond it, and no single one stands out. Keys that are
+// The numbers and sizes that workloads draw: of many keys each as often as another; every size of the range comes up, none beyond it, and no single one stands out. Keys that are
 // scattered are all there.
 #include <algorithm>
 #include <cmath>
@@ -65,6 +65,20 @@ void usual() {
   require(median == 54 || median == 55, "the median of usual sizes", median);
 }
 
+// A third of three times 2^30 keys each, of those that are 0, 1 and 2 more than a multiple of three; and beyond 32 bits.
+void evenly() {
+  bench::random numbers(1, 3);
+  unsigned keys[3]{};
+  unsigned above = 0;
+  for (unsigned i = 0; i < draws; ++i) {
+    ++keys[numbers.below(std::uint64_t{3} << 30) % 3];
+    above += numbers.below(std::uint64_t{1} << 40) >= std::uint64_t{1} << 39;
+  }
+  for (const unsigned n : keys)
+    require(n > 0.32 * draws && n < 0.35 * draws, "a third of the keys has another share", n);
+  require(above > 0.49 * draws && above < 0.51 * draws, "the greater half of 2^40 has another share", above);
+}
+
 // Each key once, so that Zipf's kth stays the kth; and the most frequent are far apart.
 void scattered(std::uint64_t n) {
   const bench::scatter scatter(n);
@@ -83,6 +97,7 @@ void scattered(std::uint64_t n) {
 
 int main() {
   usual();
+  evenly();
   for (const std::uint64_t n : {2u, 3u, 4u, 10u, 97u, 1000u, 2000u, 65536u, 200'000u, 1'234'567u}) scattered(n);
   magnitudes(64 << 10, 8 << 20);  // large_blocks
   magnitudes(16, 256 << 10);      // calloc_zero
