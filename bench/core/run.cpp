@@ -2,6 +2,7 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -107,6 +108,9 @@ std::int64_t run::live() const {
 void run::become_child(unsigned seconds) {
   for (const int s : fatal_signals) signal(s, SIG_DFL);
   alarm(seconds);
+  // Whoever waits for the parent's output would wait for the child's end of it, too.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != process_) raise(SIGKILL);  // before it was asked for
 }
 
 void run::watch_live() {

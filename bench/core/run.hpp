@@ -143,7 +143,7 @@ class run {
   worker& employed(unsigned number) { return (*employed_)[number]; }
 
   // In a child after fork: a failed check is told to the parent, by these words and exit status 1; the parent fails.
-  // One that hangs ends by SIGALRM after `seconds`.
+  // One that hangs ends by SIGALRM after `seconds`, and each at once with the thread that forked it.
   void become_child(unsigned seconds);
   const char* words_of_children() const { return &words_[0]; }
 

@@ -1,4 +1,7 @@
-// What polder-bench says to good and bad arguments, and polder-timeline-cost to bad ones; that a seed decides everything; that a preset is what it says.
+// What polder-bench says to good and bad arguments, and polder-timeline-cost to bad ones; that a seed decides everything; that a preset is what
+// it says; that nothing of it outlives its time limit.
+#include <sys/prctl.h>
+
 #include <cstdio>
 #include <string>
 
@@ -131,6 +134,16 @@ int main() {
   require(limited.status == 1 && limited.lines() == 1 &&
               limited.says("\"ok\":false,\"why\":\"the time limit is over\""),
           "--time-limit", limited);
+
+  // Children after fork that outlive the program become ours.
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const auto forked = test::call(
+      POLDER_BENCH, {"run", "fork_storm", "--preset", "smoke", "--param", "child=100000000", "--time-limit", "2"});
+  require(forked.status == 1 && forked.says("the time limit is over"), "--time-limit with children", forked);
+  unsigned left = 0;
+  for (int status = 0; waitpid(-1, &status, 0) > 0; ++left)
+    require(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "a child worked on after its parent's end", forked);
+  require(left != 0, "no child lived at the time limit", forked);
 
   std::printf("%u wrong\n", wrong);
   return wrong == 0 ? 0 : 1;
