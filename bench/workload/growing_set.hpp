@@ -13,7 +13,8 @@ struct growing_set {
       {"size", 240, 16, 1 << 20, "bytes", "of a block, one for each key in the set"},
       {"batch", 100, 1, 1'000'000, "blocks", "that a thread deletes before it frees them together"},
       {"milliseconds", 1000, 1, 86'400'000, "ms", "in which the steps are counted"},
-      {"steps", 0, 0, 1'000'000'000'000, "steps", "of each thread, however long they take; 0: `milliseconds` say"},
+      {"steps", 0, 0, 1'000'000'000'000, "steps",
+       "of each thread, however long they take, 64 or more; 0: `milliseconds` say"},
   };
   static constexpr preset presets[] = {
       {"kim-fig4.14", "the thesis, figure 4.14: 240 bytes, 20 million keys, 5 s",
@@ -64,6 +65,7 @@ struct growing_set {
     const std::size_t batch = r.with.size("batch");
     const std::int64_t lasts = r.with["milliseconds"] * 1'000'000;
     const auto steps = static_cast<std::uint64_t>(r.with["steps"]);
+    if (steps != 0 && steps < 64) r.reject("'steps' is 0 or from 64 on: of fewer, none may insert");
     mapped_array<std::atomic<std::uint64_t>> slots(keys);
     mapped_array<deleted> bags(batch * r.threads);
     mapped_array<progress> made(r.threads);

@@ -82,6 +82,8 @@ int main() {
   refuses({"run", "larson", "--live", "--main-thread"}, "--live needs the main thread");
   refuses({"run", "message_passing", "--param", "capacity=100"}, "power of two");
   refuses({"run", "fragmentation", "--param", "live=64K octaves=10"}, "below two of the greatest blocks");
+  for (const char* steps : {"steps=1", "steps=63"})
+    refuses({"run", "growing_set", "--param", steps}, "growing_set: 'steps' is 0 or from 64 on");
   refuses({"lst"}, "did you mean list");
   refuses({"list", "--jsn"}, "list takes --json");
   refuses({}, "usage: polder-bench");
