@@ -125,11 +125,10 @@ void run::tell(std::string_view name, double value) {
 }
 
 void run::wait_and_look() {
-  const std::int64_t start = now_ns();
   do {  // at least once, however short the run is
     std::int64_t live = 0;
     for_each_worker([&](const worker& w) { live += w.live_told.load(std::memory_order_relaxed); });
-    memory_->look(now_ns() - start, live);
+    memory_->look(now_ns() - began_ns_, live);
     const timespec pause{0, memory_line::look_ns};
     nanosleep(&pause, nullptr);
   } while (working_.load(std::memory_order_acquire) != 0);  // sync: last-worker
@@ -140,6 +139,7 @@ void run::begin_phase() {
   (void)begin_peak();
   base_rss_kb_ = status_kb("VmRSS:");
   before_ = usage_now();
+  began_ns_ = now_ns();
 }
 
 void run::end_phase() {
@@ -313,8 +313,8 @@ int run::print(bool ok, std::string_view why) {
     out.key("system_seconds").number(static_cast<double>(used.system_ns) / 1e9, 6);
     out.key("minor_faults").number(used.minor_faults).key("major_faults").number(used.major_faults);
     out.key("base_rss_kb").number(base_rss_kb_);
-    // CLOCK_MONOTONIC, as of the first worker's start: other processes' samples are placed by it.
-    out.key("began").number(static_cast<double>(begin) / 1e9, 6);
+    // CLOCK_MONOTONIC, from which looks are counted, wherever the clock starts: other processes' samples are placed by it.
+    out.key("began").number(static_cast<double>(began_ns_) / 1e9, 6);
     out.key("live_peak");
     if (memory_) {
       out.number(memory_->peak());

@@ -191,6 +191,7 @@ class run {
   pthread_barrier_t ready_, go_, done_, leave_;
   usage before_, after_;
   std::int64_t started_ns_ = 0;
+  std::int64_t began_ns_ = 0;  // the phase
   std::int64_t base_rss_kb_ = 0;
   std::int64_t peak_rss_kb_ = 0;
   std::optional<memory_line> memory_;

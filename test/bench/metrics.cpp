@@ -70,6 +70,18 @@ std::vector<long long> live_points(const std::string& line) {
   return all;
 }
 
+double real(const std::string& line, const std::string& key) {
+  const auto at = line.find("\"" + key + "\":");
+  return at == std::string::npos ? -1 : std::atof(line.c_str() + at + key.size() + 3);
+}
+
+// When the last point of "memory_live" was taken.
+double last_look(const std::string& line) {
+  const auto begin = line.find("\"memory_live\":[[");
+  if (begin == std::string::npos) return -1;
+  return std::atof(line.c_str() + line.rfind('[', line.find("]]", begin)) + 1);
+}
+
 }  // namespace
 
 int main() {
@@ -135,6 +147,13 @@ int main() {
   std::sort(points.begin(), points.end());
   require(idle.status == 0 && !points.empty() && points[points.size() / 2] < 20'000, "sleepers hold nothing",
           idle.out);
+
+  // Looks are counted from `began`, whatever is done before the clock starts: else the last would be yet to come.
+  const auto filled =
+      test::call(POLDER_BENCH, {"run", "set", "--preset", "smoke", "--live", "--param", "keys=1000000"});
+  const double now = static_cast<double>(now_ns()) / 1e9;
+  const double last = real(filled.out, "began") + last_look(filled.out);
+  require(filled.status == 0 && last > 0 && last < now + 1e-3, "the last look comes after the end", filled.out);
 
   // A short run's time is told as finely as the clock does: in microseconds this one's would be nothing, or one.
   const auto brief = test::call(POLDER_BENCH, {"run", "linux_scalability", "--param", "count=1"});
