@@ -28,7 +28,9 @@ struct idle_threads {
       .title = "Idle threads",
       .paper = "the field since (thread pools); requirement: memory of idle threads",
       .what = "Many threads allocate, free and sleep; the workers replace blocks at random among them.",
-      .shows = "What an idle thread's caches cost in resident memory, and whether the others are slower for them.",
+      .shows =
+          "What an idle thread's caches cost in resident memory. The time holds the sleepers' begin, calls and "
+          "end.",
       .parameters = parameters,
       .presets = presets,
       .group = "field",
