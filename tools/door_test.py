@@ -267,7 +267,7 @@ def test_the_lessons_have_titles():
 def test_an_exercise_is_kept_and_judged(tmp_path):
     (tmp_path / "docs").symlink_to(ROOT / "docs")
     (tmp_path / "build").mkdir()
-    stubs = 'root=$1; need_selfie() { :; }; on_selfie() { grep -q done "$root/build/course/$1.c"; }\n'
+    stubs = 'root=$1; need_selfie() { :; }; on_selfie() { set -- $(sed -n "s/^status //p" "$root/build/course/$1.c") 1; return "$1"; }\n'
     refused = sh(stubs + "door_teach check 1", str(tmp_path))
     assert refused.returncode == 2 and "./polder teach 1" in refused.stderr
     shown = sh(stubs + "door_teach 1", str(tmp_path))
@@ -276,11 +276,14 @@ def test_an_exercise_is_kept_and_judged(tmp_path):
     exercise = tmp_path / "build/course/01-a-pointer.c"
     assert exercise.read_text() == (ROOT / "docs/course/01-a-pointer/exercise.c").read_text()
     assert sh(stubs + "door_teach check 1", str(tmp_path)).returncode == 1
-    exercise.write_text("done")
+    exercise.write_text("status 100")
     assert sh(stubs + "door_teach 1", str(tmp_path)).returncode == 0
-    assert exercise.read_text() == "done"
+    assert exercise.read_text() == "status 100"
     judged = sh(stubs + "door_teach check 1", str(tmp_path))
     assert judged.returncode == 0 and "lesson 1: that is it" in judged.stderr
+    exercise.write_text("status 0")
+    ended = sh(stubs + "door_teach check 1", str(tmp_path))
+    assert ended.returncode == 1 and "the program ended before its check did" in ended.stderr
 
 
 def test_a_loop_without_an_end_is_named(tmp_path):
@@ -302,7 +305,7 @@ def test_a_lesson_runs_where_a_folder_has_a_space_in_its_name(tmp_path):
     (root / "docs").symlink_to(ROOT / "docs")
     program = root / "build/selfie/selfie"
     program.parent.mkdir(parents=True)
-    program.write_text('#!/bin/sh\nprintf "%s\\n" "$@"; cat "$3"\n')
+    program.write_text('#!/bin/sh\nprintf "%s\\n" "$@"; cat "$3"; exit 100\n')
     program.chmod(0o755)
     stubs = "root=$1; need_selfie() { :; }; "
     sh(stubs + "door_teach 1", str(root))

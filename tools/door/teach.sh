@@ -53,8 +53,13 @@ check_lesson() {
   [ -e "$exercise" ] || fail 2 "there is no build/course/$1.c yet: ./polder teach $number"
   status=0
   on_selfie "$1" check || status=$?
+  case $(arguments_of "$1" check) in
+    *" -x "*) good=0 ;;
+    *) good=$complete ;;
+  esac
   case $status in
-    0) note "lesson $number: that is it" ;;
+    "$good") note "lesson $number: that is it" ;;
+    0) fail 1 "lesson $number: not yet; the program ended before its check did: is there an exit() in it?" ;;
     124) fail 1 "lesson $number: not yet; after $patience s it had no end: is there a loop without one?" ;;
     *) fail 1 "lesson $number: not yet" ;;
   esac
@@ -67,6 +72,9 @@ lesson_number() {
 
 # So many seconds may a lesson take; timeout's status is then 124.
 patience=120
+
+# With this a check ends that has seen everything, where selfie only runs it. What is explored may not end by itself, so there it is 0.
+complete=100
 
 # on_selfie LESSON run|check: the lesson's file of that name has selfie's arguments, from the folder selfie; EXERCISE is what
 # one has written.
