@@ -209,6 +209,8 @@ def test_a_package_is_unpacked_and_not_installed(tmp_path):
     (["run", "--variant", "nosuch", "--heap", "michael", "true"], "a variant is of the flagship"),
     (["test", "--lst"], "no option '--lst'; did you mean --list?"),
     (["test", "--preset", "relase"], "no preset 'relase'; did you mean release?"),
+    (["run", "--heap", "glibc", "--", "true"], "run: no heap 'glibc'; a program has the C library's malloc without ./polder run"),
+    (["run", "--heap=system", "true"], "run: no heap 'system'; a program has the C library's malloc without ./polder run"),
     (["teach", "11"], "no lesson '11'; there is: 1 to 10"),
     (["teach", "check"], "teach check: which lesson?"),
     (["teach", "check", "1", "2"], "teach check: one lesson, and nothing behind it: '2'"),

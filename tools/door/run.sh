@@ -22,6 +22,11 @@ door_run() {
   done
   [ $# -gt 0 ] || fail 2 "run: what? ./polder run [--heap NAME | --variant NAME] [--options K=V,…] [--no-children] -- CMD ARGS…"
   case $heap in polder-*) ! is_variant "${heap#polder-}" || { variant=${heap#polder-}; heap=polder; } ;; esac
+  case $heap in
+    system | glibc | libc | ptmalloc | ptmalloc2)
+      fail 2 "run: no heap '$heap'; a program has the C library's malloc without ./polder run, and ./polder compare calls it system"
+      ;;
+  esac
   if [ -n "$variant" ]; then
     [ "$heap" = polder ] || fail 2 "run: a variant is of the flagship, and --heap names another"
     is_variant "$variant" || fail 2 "no variant '$variant'$(nearest "$variant" $(variant_names))"
