@@ -11,6 +11,8 @@ import polars
 from polder_lab.complaint import Complaint
 from polder_lab.journal import Record
 
+Unwritable = polars.exceptions.ComputeError  # what a full disk is for Parquet
+
 NESTED = ("latency", "memory", "calls", "figures")
 OF_ROW = {"name": "workload", "kind": "row_kind", "group": "group", "threads": "threads", "preset": "preset", "parameters": "parameters"}
 OF_SUBJECT = {"kind": "subject_kind", "version": "subject_version"}
@@ -42,4 +44,7 @@ def frame(records: Sequence[Record]) -> polars.DataFrame:
             lines.append({name: line.get(name) for name in COLUMNS})
     if not lines:
         raise Complaint(f"{experiment['name']} has no finished run")
-    return polars.DataFrame(lines, schema=COLUMNS)
+    try:
+        return polars.DataFrame(lines, schema=COLUMNS)
+    except polars.exceptions.PolarsError as why:  # a name where a number belongs, say
+        raise Complaint(f"the record of {experiment['name']} is damaged: {str(why).partition(';')[0]}") from why

@@ -17,6 +17,7 @@ from typing import Any
 
 import polars
 import pytest
+import synthetic
 from conftest import Laboratory
 from test_launch import running
 
@@ -277,6 +278,24 @@ def test_export(bench: Bench, polder: Laboratory, tmp_path: Path, kind: str) -> 
     larson = table.filter(polars.col("workload") == "larson", polars.col("pass") == "latency").row(0, named=True)
     assert (larson["seconds"], larson["threads"], larson["subject_kind"] in ("system", "polder")) == (0.25, 1, True)
     assert json.loads(larson["latency"])["malloc"]["count"] == 3
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_an_export_that_does_not_fit_is_told(polder: Laboratory, tmp_path: Path, kind: str) -> None:
+    whole = synthetic.write(tmp_path / "whole.jsonl")
+    done = polder("bench", "export", f"--{kind}", "/dev/full", str(whole))
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False), done.stderr
+    assert f"--{kind}: cannot write /dev/full: " in done.stderr
+    assert "No space left on device" in done.stderr
+
+
+@pytest.mark.parametrize("odd", [[[1]], "many", {"a": 1}])
+def test_an_export_of_a_damaged_record_is_refused(polder: Laboratory, tmp_path: Path, odd: object) -> None:
+    lines = [{**line, "operations": odd} if line["record"] == "run" and at > 300 else line for at, line in enumerate(synthetic.entries())]
+    (tmp_path / "odd.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    done = polder("bench", "export", "--csv", "table.csv", str(tmp_path / "odd.jsonl"))
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False), done.stderr
+    assert done.stderr.startswith("polder: the record of synthetic is damaged: ")
 
 
 def test_list(polder: Laboratory) -> None:

@@ -254,7 +254,7 @@ def export_command(records: Path | None, csv: Path | None, parquet: Path | None,
             raise Complaint(f"{kind}: there is no folder {file.resolve().parent}")
         try:
             lines.write_csv(file) if kind == "--csv" else lines.write_parquet(file)
-        except OSError as why:
+        except (OSError, export.Unwritable) as why:
             raise Complaint(f"{kind}: cannot write {file}: {why}") from why
         say(f"{file}: {lines.height} repetitions, {lines.width} columns")
 
