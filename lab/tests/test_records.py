@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from conftest import Laboratory
 from synthetic import Entry, experiment
 
 from polder_lab.complaint import Complaint
@@ -45,6 +46,14 @@ def test_a_cut_line_is_counted_and_skipped(tmp_path: Path) -> None:
 def test_a_line_that_says_of_nothing_that_it_ran_is_skipped(tmp_path: Path, wrong: Entry) -> None:
     records = read([written(tmp_path / "a.jsonl", experiment(), entry(0, 1.0), wrong)])
     assert (len(records.runs), records.damaged) == (1, 1)
+
+
+@pytest.mark.parametrize(("odd", "says"), [("NaN", "nan"), ("Infinity", "inf"), ("-Infinity", "-inf"), ("1e999", "inf")])
+def test_a_number_that_is_none_is_told(polder: Laboratory, tmp_path: Path, odd: str, says: str) -> None:
+    line = json.dumps(entry(1, 1.0, peak_rss=7000)).replace("7000", odd)
+    file = written(tmp_path / "a.jsonl", experiment(), entry(0, 1.0), tail=line + "\n")
+    done = polder("bench", "report", str(file))
+    assert (done.returncode, done.stderr) == (2, f"polder: {file} is damaged: run.peak_rss is {says}\n")
 
 
 @pytest.mark.parametrize(("more", "says"), [

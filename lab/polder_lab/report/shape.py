@@ -1,6 +1,6 @@
 """What fields of records are, as far as a report takes it for granted; docs/design/0002-laboratory.md says what they mean.
 
-Whatever is not named here is printed as it is, or counts where it is a number.
+Whatever is not named here is printed as it is, or counts where it is a number: then it is one that a chart can show.
 """
 
 from __future__ import annotations
@@ -114,6 +114,9 @@ def odd(told: Any, shape: Shape, name: str) -> str:
         return is_odd(name, told)
     if missing := next((key for key in shape.needed if told.get(key) is None), ""):
         return f"{name}.{missing} is missing"
+    unnamed = ((key, value) for key, value in told.items() if key not in shape.fields and isinstance(value, float))
+    if none := next((is_odd(f"{name}.{key}", value) for key, value in unnamed if not number(value)), ""):
+        return none
     fields = ((key, one, told[key]) for key, one in shape.fields.items() if told.get(key) is not None)
     return next((found for key, one, value in fields if (found := odd(value, one, f"{name}.{key}"))), "")
 
