@@ -44,10 +44,36 @@ struct samples_of_runs : testing::Test {
   }
 };
 
-TEST_F(samples_of_runs, where_there_are_no_runs_they_are_taken_for_dense) {
+TEST_F(samples_of_runs,
+       where_the_first_chunk_has_none_one_is_tried_and_if_it_tells_nothing_they_are_taken_for_dense) {
   sampled s;
+  EXPECT_FALSE(s.say_huge_next());
+  EXPECT_TRUE(s.samples.say_sparse());  // they may lie in it
+  EXPECT_FALSE(s.say_huge_next());      // it is not there yet
+  s.open();
   EXPECT_TRUE(s.say_huge_next());
   EXPECT_FALSE(s.samples.say_sparse());
+  s.open();
+  EXPECT_TRUE(s.say_huge_next());
+}
+
+TEST_F(samples_of_runs, what_is_seen_in_a_chunk_that_was_tried_decides) {
+  for (const bool sparse : {true, false}) {
+    sampled s;
+    ASSERT_FALSE(s.say_huge_next());
+    s.open();
+    s.fill(1, 4, sparse ? 1 : 4 * grain_size);
+    EXPECT_EQ(!sparse, s.say_huge_next());
+    EXPECT_EQ(sparse, s.samples.say_sparse());
+  }
+}
+
+TEST_F(samples_of_runs, one_that_another_thread_opened_with_huge_pages_instead_is_no_trial) {
+  sampled s;
+  ASSERT_FALSE(s.say_huge_next());
+  s.open();
+  s.it.chunk(1).kind.store(page_kind::huge, order::relaxed);
+  EXPECT_TRUE(s.say_huge_next());
 }
 
 TEST_F(samples_of_runs, what_less_than_half_is_touched_of_is_sparse_whatever_its_length) {
@@ -63,17 +89,34 @@ TEST_F(samples_of_runs, what_less_than_half_is_touched_of_is_sparse_whatever_its
 TEST_F(samples_of_runs, runs_that_nobody_has_touched_yet_say_nothing_and_are_looked_at_again) {
   sampled s;
   s.fill(0, 4, 0);
+  EXPECT_FALSE(s.say_huge_next());  // tried
+  s.open();
+  s.fill(1, 4, 0);
   EXPECT_TRUE(s.say_huge_next());
-  s.touch_each(4);
+  *s.it.address_of(grains_per_chunk) = std::byte{1};
+  EXPECT_TRUE(s.say_huge_next());  // a single one
+  for (grain g = 4; g != grains_per_chunk; g += 4) *s.it.address_of(grains_per_chunk + g) = std::byte{1};
   EXPECT_FALSE(s.say_huge_next());
 }
 
 TEST_F(samples_of_runs, a_run_or_two_say_nothing) {
+  for (const bool sparse : {true, false}) {
+    sampled s;
+    s.run(1, 7, sparse ? 7 * grain_size : 1);
+    EXPECT_FALSE(s.say_huge_next());
+    s.open();
+    s.run(grains_per_chunk, 8, sparse ? 1 : 8 * grain_size);  // an eighth of the chunk
+    EXPECT_EQ(!sparse, s.say_huge_next());
+  }
+}
+
+TEST_F(samples_of_runs, an_eighth_of_the_first_chunk_is_enough) {
   sampled s;
   s.run(1, 7, 1);
-  EXPECT_TRUE(s.say_huge_next());
   s.run(8, 1, 1);
-  EXPECT_FALSE(s.say_huge_next());  // with an eighth of the chunk
+  EXPECT_FALSE(s.say_huge_next());
+  s.open();
+  EXPECT_FALSE(s.say_huge_next());  // seen, not tried
 }
 
 TEST_F(samples_of_runs, the_greater_part_of_what_is_touched_decides) {
@@ -88,8 +131,8 @@ TEST_F(samples_of_runs, spans_and_free_grains_are_no_runs) {
   sampled s;
   for (grain g = 1; g != 40; ++g) s.run(g, 1, 1, word::tag(3) | 5);
   for (grain g = 40; g != 60; ++g) *s.it.address_of(g) = std::byte{1};
-  EXPECT_TRUE(s.say_huge_next());
-  s.run(60, 1, grain_size);
+  EXPECT_FALSE(s.say_huge_next());  // tried
+  s.open();
   EXPECT_TRUE(s.say_huge_next());
 }
 
