@@ -56,6 +56,14 @@ def test_the_usual_library_tells_nothing():
     assert "total heap usage: 0 allocs" in told.stderr
 
 
+# Its guards are pages that the kernel denies and valgrind knows nothing of.
+def test_the_hardened_heap_runs_beside_it():
+    need("valgrind")
+    words = ["valgrind", "--tool=none", "-q", program("well_behaved"), "5"]
+    told = run(*words, LD_PRELOAD=str(library()), POLDER_OPTIONS="hardened=1,guard_rate=10")
+    assert told.returncode == 0, told.stderr
+
+
 def test_without_valgrind_the_variant_is_a_heap_as_ever():
     assert run_on(library("valgrind"), program("well_behaved")).returncode == 0
     told = run_on(library("valgrind"), program("mistakes"), "double_free")

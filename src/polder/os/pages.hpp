@@ -86,7 +86,7 @@ discarded discard_lazily(void* p, std::size_t bytes) noexcept;
 bool install_guard(void* p, std::size_t bytes) noexcept;
 bool remove_guard(void* p, std::size_t bytes) noexcept;
 
-// Whether the eight bytes at p, all zero, can be read: the kernel is asked to, and it does not fault.
+// Whether the word at p, which is zero, can be read: the kernel is asked to, and it does not fault.
 bool can_be_read(const void* p) noexcept;
 
 // Makes the range inaccessible; it keeps its contents. commit() undoes it. False: nothing changed (too many mappings).

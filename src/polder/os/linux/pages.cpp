@@ -84,8 +84,17 @@ bool deny(void* p, std::size_t bytes) noexcept {
   return ::mprotect(p, bytes, PROT_NONE) == 0;
 }
 
-// To block the signals of an empty set changes nothing.
-bool can_be_read(const void* p) noexcept { return system_call(SYS_rt_sigprocmask, SIG_BLOCK, p, nullptr, 8) == 0; }
+namespace {
+
+// Whether the word at p is this one: the kernel looks, and does not fault. It would move no sleeper from there to there.
+bool reads_as(const std::uint32_t* p, std::uint32_t word) {
+  return system_call(SYS_futex, p, FUTEX_CMP_REQUEUE_PRIVATE, 0, nullptr, p, word) == 0;
+}
+
+}  // namespace
+
+// Not by a set of signals, which valgrind reads itself, and dies of it where a guard is that it knows nothing of.
+bool can_be_read(const void* p) noexcept { return reads_as(static_cast<const std::uint32_t*>(p), 0); }
 
 bool install_guard(void* p, std::size_t bytes) noexcept { return advise(p, bytes, MADV_GUARD_INSTALL); }
 bool remove_guard(void* p, std::size_t bytes) noexcept { return advise(p, bytes, MADV_GUARD_REMOVE); }
@@ -101,15 +110,6 @@ bool resize(void* p, std::size_t old_bytes, std::size_t new_bytes) noexcept {
   const told t{kind::map, 0, new_bytes};
   return ::mremap(p, old_bytes, new_bytes, 0) == p;
 }
-
-namespace {
-
-// Whether the word at p is this one: the kernel looks, and does not fault. It would move no sleeper from there to there.
-bool reads_as(const std::uint32_t* p, std::uint32_t word) {
-  return system_call(SYS_futex, p, FUTEX_CMP_REQUEUE_PRIVATE, 0, nullptr, p, word) == 0;
-}
-
-}  // namespace
 
 // The kernel unmaps the destination before it looks at limits and at what is committed, older ones also before they see that
 // `from` is several mappings; and it does not say how far it came. So a mark is left at the destination: where it still is,
