@@ -1,28 +1,43 @@
-// Requirement 15: large blocks of which a page is used bring no more in, whatever the program had in small ones before: the first chunk
-// of the heap, by which runs are known, may be full of those.
+// Requirement 15: large blocks of which a page is used bring no more in, whatever the program had before: the first chunk of the heap,
+// by which runs are known, may be full of small blocks, or of large ones that were filled.
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "../probe/expect.hpp"
 #include "../probe/resident.hpp"
 
 using namespace polder;
 
-int main() {
-  constexpr int small_ones = 2'000, large_ones = 200;
-  constexpr std::size_t small = 3'000, large = 1'000'000;
-  for (int i = 0; i != small_ones; ++i) {
-    void* const p = std::malloc(small);
+namespace {
+
+// That many, filled.
+void fill(int blocks, std::size_t size) {
+  for (int i = 0; i != blocks; ++i) {
+    void* const p = std::malloc(size);
     probe::expect(p != nullptr, "no memory");
-    std::memset(p, 1, small);
+    std::memset(p, 1, size);
   }
+}
+
+void touch(int blocks, std::size_t size, bool zeroed) {
   const long before = probe::resident_kib();
-  for (int i = 0; i != large_ones; ++i) {
-    auto* const p = static_cast<volatile char*>(std::malloc(large));
+  for (int i = 0; i != blocks; ++i) {
+    auto* const p = static_cast<volatile char*>(zeroed ? std::calloc(1, size) : std::malloc(size));
     probe::expect(p != nullptr, "no memory");
     p[0] = 1;
   }
   const long grown = probe::resident_kib() - before;
-  probe::say("%d blocks of %zu bytes, one byte written in each: %ld KiB", large_ones, large, grown);
-  probe::expect(grown < large_ones * long(large >> 10) / 8, "req 15: %ld KiB of blocks that nobody fills", grown);
+  probe::say("%d blocks of %zu bytes, one byte written in each: %ld KiB", blocks, size, grown);
+  probe::expect(grown < blocks * long(size >> 10) / 8, "req 15: %ld KiB of blocks that nobody fills", grown);
+}
+
+}  // namespace
+
+int main(int, char** argv) {
+  const std::string_view before = argv[1];
+  if (before == "small_blocks") fill(2'000, 3'000);
+  if (before == "large_blocks") fill(20, 1'000'000);
+  if (before == "nothing") touch(200, 8'000'000, false);
+  touch(400, 1'600'000, true);
 }

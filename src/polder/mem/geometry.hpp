@@ -12,6 +12,8 @@ inline constexpr std::size_t grain_size = std::size_t{1} << grain_shift;  // one
 
 inline constexpr unsigned grains_per_chunk = 64;  // a chunk's grains are the bits of one word
 inline constexpr std::size_t chunk_size = grains_per_chunk * grain_size;
+inline constexpr unsigned longest_run =
+    8 * grains_per_chunk;  // beyond, a mapping of its own costs little in comparison
 
 // Number of a grain, dense over the whole heap; 0 is never handed out and ends lists.
 using grain = std::uint32_t;

@@ -61,8 +61,7 @@ class grain_pool {
   // `each_thread` for each thread.
   static constexpr std::size_t large_heap = 8 * MiB, each_thread = 4 * MiB;
 
-  // Longest run: beyond, a mapping of its own costs little in comparison.
-  static constexpr unsigned longest = 8 * grains_per_chunk;
+  static constexpr unsigned longest = longest_run;
 
   // Takes n grains in a row, 1 <= n <= longest. Who gives notes it in the trail.
   run take(unsigned n, trail& t, site s = no_site, density d = density::sparse) noexcept;

@@ -513,10 +513,7 @@ TEST(grain_pool, runs_beyond_the_first_chunk_of_a_heap_lie_in_huge_pages_and_sin
   if (const char* why = os::lacks_huge_pages()) GTEST_SKIP() << why;
   with_huge_pages p(64);
   p.pool.expect(10);
-  const grain first = p.take(60).first;
-  EXPECT_FALSE(p.huge(first));
-  p.it.words()[first].store(word::large, order::relaxed);
-  std::memset(p.it.address_of(first), 1, 60 * grain_size);
+  EXPECT_FALSE(p.huge(p.take(60).first));
   for (int i = 0; i != 40; ++i) {
     const grain g = p.take(8).first;
     ASSERT_NE(0u, g);
@@ -526,18 +523,6 @@ TEST(grain_pool, runs_beyond_the_first_chunk_of_a_heap_lie_in_huge_pages_and_sin
     ASSERT_LT(p.it.main_open() * chunk_size, grain_pool::large_heap + 10 * grain_pool::each_thread);
     EXPECT_FALSE(p.huge(p.take(1).first)) << i;
   }
-}
-
-TEST(grain_pool, where_the_first_chunk_shows_nothing_of_runs_one_with_small_pages_is_filled_first) {
-  if (const char* why = os::lacks_huge_pages()) GTEST_SKIP() << why;
-  with_huge_pages p(64);
-  for (int i = 0; i != 63; ++i) EXPECT_FALSE(p.huge(p.take(1).first));
-  for (int i = 0; i != 24; ++i) {
-    const grain g = p.take(8).first;
-    ASSERT_NE(0u, g);
-    EXPECT_EQ(i >= 8, p.huge(g)) << i;
-  }
-  EXPECT_EQ(4u, p.it.main_open());
 }
 
 TEST(grain_pool, single_grains_that_will_be_dense_lie_in_huge_pages_however_many_threads_there_are) {

@@ -19,7 +19,7 @@ void guarded_blocks::start(std::size_t page, secret s) noexcept {
   static_cast<void>(os::keep_in_core_dumps(pages, all, false));
   // Marks first, access afterwards: at no moment may the whole be touched.
   by_marks_ = os::install_guard(pages, all) && os::commit(pages, all);
-  if (by_marks_ && os::can_be_read(pages)) {  // an emulator, or a filter, that says yes to everything
+  if (by_marks_ && os::reads_as_zero(pages)) {  // an emulator, or a filter, that says yes to everything
     by_marks_ = false;
     static_cast<void>(os::deny(pages, all));
   }

@@ -144,9 +144,9 @@ TEST_F(guarded, marks_that_are_none_are_not_relied_on) {
               auto* const p = static_cast<std::byte*>(by_access.take(64, r));
               if (p == nullptr) return 1;
               auto* const own = at_address(align_down(address(p), page));
-              if (os::can_be_read(own - page) || os::can_be_read(own + page)) return 2;
+              if (os::reads_as_zero(own - page) || os::reads_as_zero(own + page)) return 2;
               by_access.give(p);
-              return os::can_be_read(own) ? 3 : 0;
+              return os::reads_as_zero(own) ? 3 : 0;
             }));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <polder/base/align.hpp>
 #include <polder/os/pages.hpp>
 #include <polder/os/resident_pages.hpp>
 
@@ -11,13 +12,20 @@ namespace {
 // An eighth of a chunk: a single vector with room to grow says nothing of the others.
 constexpr std::size_t enough = chunk_size / 8;
 
+// Of the last few chunks those in huge pages are looked at, a few runs of each, and a few pages of these.
+constexpr unsigned few_runs = 16, few_pages = 4;
+constexpr chunk_number few_chunks = 8;
+constexpr std::size_t nearly_all = 4;  // times the rest
+
 // Bytes of runs that are touched somewhere.
 struct seen {
   std::size_t sparse = 0, dense = 0;
-  bool blind = false;
+
+  bool suffices() const { return std::max(sparse, dense) >= enough; }
+  seen& operator+=(const seen& more) { return sparse += more.sparse, dense += more.dense, *this; }
 };
 
-// Calls f(position, length) for each run of a chunk, or what of it lies in there.
+// Calls f(first grain, length) for each run of a chunk, or what of it lies in there.
 template <class F>
 void for_each_run_in(const arena& a, chunk_number c, F f) {
   const std::uint64_t taken = a.chunk(c).taken.taken();
@@ -28,47 +36,99 @@ void for_each_run_in(const arena& a, chunk_number c, F f) {
     const bool is_run = (taken >> at & 1) != 0 && (mem::word::is_run(word(at)) || (at == 0 && word(0) == 0));
     ++at;
     while (is_run && at != grains_per_chunk && is_inside(at)) ++at;
-    if (is_run) f(from, at - from);
+    if (is_run) f(c * grains_per_chunk + from, at - from);
   }
 }
 
+// A page of numbers has one soon, whichever half of a word they fill.
+bool is_zero(const std::byte* page) {
+  for (const std::size_t at : {0, 4, 1032, 1036, 2064, 2068, 3096, 3100})
+    if (!os::reads_as_zero(page + at)) return false;
+  return true;
+}
+
+// Of a part that begins at g: it is not the run's first, and that has been used. Then what is empty of it is not about to be filled.
+bool is_of_begun(const arena& a, grain g) {
+  const auto word = [&](grain at) { return a.words()[at].load(order::relaxed); };
+  grain first = g;
+  while (first != 0 && word(first) == 0 && g - first < longest_run) --first;
+  return first != g && mem::word::is_run(word(first)) && !is_zero(a.address_of(first));
+}
+
+// What is there of the runs in a chunk with small pages.
 seen look_at(const arena& a, chunk_number c) {
   seen s;
   const os::resident_pages pages;
-  for_each_run_in(a, c, [&](unsigned at, unsigned n) {
+  for_each_run_in(a, c, [&](grain first, unsigned n) {
     const std::size_t bytes = n * grain_size;
-    const std::size_t there = pages.count(a.address_of(c * grains_per_chunk + at), bytes);
-    if (there == os::resident_pages::unknown) s.blind = true;
-    if (there == 0 || there == os::resident_pages::unknown) return;
+    const std::size_t there = pages.count(a.address_of(first), bytes);
+    if (there == os::resident_pages::unknown || (there == 0 && !is_of_begun(a, first))) return;
     (2 * there * os::page_size() < bytes ? s.sparse : s.dense) += bytes;
   });
   return s;
 }
 
+// The same by contents, in one with huge pages, where all is there; of many runs as the first few are.
+seen look_into(const arena& a, chunk_number c) {
+  seen s;
+  unsigned runs = 0;
+  std::size_t seen_of = 0, all = 0;
+  for_each_run_in(a, c, [&](grain first, unsigned n) {
+    const std::size_t bytes = n * grain_size;
+    all += bytes;
+    if (runs++ >= few_runs) return;
+    seen_of += bytes;
+    unsigned used = 0;
+    for (unsigned i = 0; i != few_pages; ++i)
+      used += !is_zero(a.address_of(first) + align_down(i * bytes / few_pages, a.page()));
+    if (used != 0 || is_of_begun(a, first)) (2 * used < few_pages ? s.sparse : s.dense) += bytes;
+  });
+  if (seen_of != 0) s = {s.sparse * all / seen_of, s.dense * all / seen_of};
+  return s;
+}
+
+// Of the last few chunks: whether nearly all runs are so, and are much of what was had of the system.
+bool hold_little_but_zeroes(const arena& a) {
+  const chunk_number open = a.main_open();
+  const chunk_number from = open > few_chunks ? open - few_chunks : 0;
+  seen s;
+  for (chunk_number c = from; c != open; ++c) {
+    if (a.chunk(c).kind.load(order::relaxed) == page_kind::huge) s += look_into(a, c);
+  }
+  return s.sparse >= (open - from) * chunk_size / 3 && s.sparse > nearly_all * s.dense;
+}
+
+// Not even open, or empty, for a longer run that is about to have it.
+bool is_being_filled(const arena& a, chunk_number c) {
+  const chunk_number open = a.main_open();
+  return c >= open || (a.chunk(c).taken.taken() == 0 && open - c < longest_run / grains_per_chunk);
+}
+
 }  // namespace
 
-bool run_samples::look(const arena& a) noexcept {
-  const chunk_number c = latest_.load(order::relaxed);
-  if (c >= a.main_open()) return true;  // none, or it is just being opened
-  if (a.chunk(c).kind.load(order::relaxed) != page_kind::small)
-    return false;  // another thread opened it, for something else
-  const seen s = look_at(a, c);
-  if (std::max(s.sparse, s.dense) < enough) return s.blind;
-  belief_.store(s.sparse > s.dense ? belief::sparse : belief::dense, order::relaxed);
+void run_samples::look(const arena& a) noexcept {
+  const chunk_number from = latest_.load(order::relaxed), open = a.main_open();
+  seen s;
+  for (chunk_number c = from; c < open && c - from < few_chunks && !s.suffices(); ++c) {
+    if (a.chunk(c).kind.load(order::relaxed) == page_kind::small) s += look_at(a, c);
+  }
+  if (!s.suffices()) return;
+  const bool sparse = s.sparse > s.dense;
+  belief_.store(sparse ? belief::sparse : belief::dense, order::relaxed);
+  if (sparse) zeroes_mean_nothing_.store(false, order::relaxed);
   latest_.store(none, order::relaxed);
-  return true;
 }
 
 bool run_samples::say_huge_next(const arena& a) noexcept {
-  const bool told = look(a);
+  look(a);
   switch (belief_.load(order::relaxed)) {
-    case belief::dense: return true;
-    case belief::unseen:
-      if (told) return true;
+    case belief::dense:
+      if (zeroes_mean_nothing_.load(order::relaxed) || !hold_little_but_zeroes(a)) return true;
+      zeroes_mean_nothing_.store(true, order::relaxed);
       belief_.store(belief::trying, order::relaxed);
       break;
     case belief::trying:
-      if (latest_.load(order::relaxed) >= a.main_open()) return false;
+      if (is_being_filled(a, latest_.load(order::relaxed))) return false;
       belief_.store(belief::dense, order::relaxed);
       return true;
     case belief::sparse: break;

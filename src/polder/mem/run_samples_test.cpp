@@ -38,42 +38,33 @@ struct sampled : fresh_arena {
   bool say_huge_next() { return samples.say_huge_next(it); }
 };
 
+// Dense at first, and then a chunk with huge pages, as far as anybody says: memory that nobody touched reads as zero.
+struct in_huge_pages : sampled {
+  in_huge_pages() {
+    fill(0, 4, 4 * grain_size);
+    EXPECT_TRUE(say_huge_next());
+    open_huge();
+  }
+  // One or a few, full of runs of n grains if there are to be any.
+  void open_huge(unsigned n = 0, std::size_t touched = 0) {
+    chunk_number c = it.main_open();
+    for (open(); c != it.main_open(); ++c) {
+      it.chunk(c).kind.store(page_kind::huge, order::relaxed);
+      if (n != 0) fill(c, n, touched);
+    }
+  }
+};
+
 struct samples_of_runs : testing::Test {
   void SetUp() override {
     if (const char* why = os::lacks_page_map()) GTEST_SKIP() << why;
   }
 };
 
-TEST_F(samples_of_runs,
-       where_the_first_chunk_has_none_one_is_tried_and_if_it_tells_nothing_they_are_taken_for_dense) {
+TEST_F(samples_of_runs, where_there_are_no_runs_they_are_taken_for_dense) {
   sampled s;
-  EXPECT_FALSE(s.say_huge_next());
-  EXPECT_TRUE(s.samples.say_sparse());  // they may lie in it
-  EXPECT_FALSE(s.say_huge_next());      // it is not there yet
-  s.open();
   EXPECT_TRUE(s.say_huge_next());
   EXPECT_FALSE(s.samples.say_sparse());
-  s.open();
-  EXPECT_TRUE(s.say_huge_next());
-}
-
-TEST_F(samples_of_runs, what_is_seen_in_a_chunk_that_was_tried_decides) {
-  for (const bool sparse : {true, false}) {
-    sampled s;
-    ASSERT_FALSE(s.say_huge_next());
-    s.open();
-    s.fill(1, 4, sparse ? 1 : 4 * grain_size);
-    EXPECT_EQ(!sparse, s.say_huge_next());
-    EXPECT_EQ(sparse, s.samples.say_sparse());
-  }
-}
-
-TEST_F(samples_of_runs, one_that_another_thread_opened_with_huge_pages_instead_is_no_trial) {
-  sampled s;
-  ASSERT_FALSE(s.say_huge_next());
-  s.open();
-  s.it.chunk(1).kind.store(page_kind::huge, order::relaxed);
-  EXPECT_TRUE(s.say_huge_next());
 }
 
 TEST_F(samples_of_runs, what_less_than_half_is_touched_of_is_sparse_whatever_its_length) {
@@ -89,34 +80,17 @@ TEST_F(samples_of_runs, what_less_than_half_is_touched_of_is_sparse_whatever_its
 TEST_F(samples_of_runs, runs_that_nobody_has_touched_yet_say_nothing_and_are_looked_at_again) {
   sampled s;
   s.fill(0, 4, 0);
-  EXPECT_FALSE(s.say_huge_next());  // tried
-  s.open();
-  s.fill(1, 4, 0);
   EXPECT_TRUE(s.say_huge_next());
-  *s.it.address_of(grains_per_chunk) = std::byte{1};
-  EXPECT_TRUE(s.say_huge_next());  // a single one
-  for (grain g = 4; g != grains_per_chunk; g += 4) *s.it.address_of(grains_per_chunk + g) = std::byte{1};
+  s.touch_each(4);
   EXPECT_FALSE(s.say_huge_next());
 }
 
 TEST_F(samples_of_runs, a_run_or_two_say_nothing) {
-  for (const bool sparse : {true, false}) {
-    sampled s;
-    s.run(1, 7, sparse ? 7 * grain_size : 1);
-    EXPECT_FALSE(s.say_huge_next());
-    s.open();
-    s.run(grains_per_chunk, 8, sparse ? 1 : 8 * grain_size);  // an eighth of the chunk
-    EXPECT_EQ(!sparse, s.say_huge_next());
-  }
-}
-
-TEST_F(samples_of_runs, an_eighth_of_the_first_chunk_is_enough) {
   sampled s;
   s.run(1, 7, 1);
+  EXPECT_TRUE(s.say_huge_next());
   s.run(8, 1, 1);
-  EXPECT_FALSE(s.say_huge_next());
-  s.open();
-  EXPECT_FALSE(s.say_huge_next());  // seen, not tried
+  EXPECT_FALSE(s.say_huge_next());  // with an eighth of the chunk
 }
 
 TEST_F(samples_of_runs, the_greater_part_of_what_is_touched_decides) {
@@ -131,8 +105,8 @@ TEST_F(samples_of_runs, spans_and_free_grains_are_no_runs) {
   sampled s;
   for (grain g = 1; g != 40; ++g) s.run(g, 1, 1, word::tag(3) | 5);
   for (grain g = 40; g != 60; ++g) *s.it.address_of(g) = std::byte{1};
-  EXPECT_FALSE(s.say_huge_next());  // tried
-  s.open();
+  EXPECT_TRUE(s.say_huge_next());
+  s.run(60, 1, grain_size);
   EXPECT_TRUE(s.say_huge_next());
 }
 
@@ -183,6 +157,103 @@ TEST_F(samples_of_runs, a_chunk_that_another_thread_opened_with_huge_pages_or_is
   s.it.chunk(1).kind.store(page_kind::huge, order::relaxed);
   s.fill(1, 2, 2 * grain_size);
   EXPECT_FALSE(s.say_huge_next());
+}
+
+TEST_F(samples_of_runs, in_huge_pages_runs_of_little_but_zeroes_are_doubted_and_a_chunk_with_small_pages_is_tried) {
+  for (const bool sparse : {true, false}) {
+    in_huge_pages s;
+    s.fill(1, 4, 1);
+    EXPECT_FALSE(s.say_huge_next());
+    EXPECT_TRUE(s.samples.say_sparse());  // they may lie in it
+    EXPECT_FALSE(s.say_huge_next());      // it is not there yet
+    s.open();
+    s.fill(2, 4, sparse ? 1 : 4 * grain_size);
+    EXPECT_EQ(!sparse, s.say_huge_next());
+    EXPECT_EQ(sparse, s.samples.say_sparse());
+  }
+}
+
+TEST_F(samples_of_runs, what_was_tried_for_zeroes_in_vain_is_not_tried_again_and_what_was_not_is) {
+  for (const bool in_vain : {true, false}) {
+    in_huge_pages s;
+    s.fill(1, 4, 1);
+    ASSERT_FALSE(s.say_huge_next());
+    s.open();
+    s.fill(2, 4, in_vain ? 4 * grain_size : 1);
+    if (!in_vain) {
+      ASSERT_FALSE(s.say_huge_next());
+      s.open();
+      s.fill(3, 4, 4 * grain_size);
+    }
+    ASSERT_TRUE(s.say_huge_next());
+    while (s.it.main_open() < 11) s.open_huge(4, 1);
+    EXPECT_EQ(in_vain, s.say_huge_next());
+  }
+}
+
+TEST_F(samples_of_runs, a_trial_of_which_nothing_is_touched_says_dense_but_while_it_is_empty_it_goes_on) {
+  in_huge_pages s;
+  s.fill(1, 4, 1);
+  ASSERT_FALSE(s.say_huge_next());
+  for (; s.it.main_open() < 2 + longest_run / grains_per_chunk; s.open()) EXPECT_FALSE(s.say_huge_next());
+  EXPECT_TRUE(s.say_huge_next());
+  EXPECT_FALSE(s.samples.say_sparse());
+
+  in_huge_pages other;
+  other.fill(1, 4, 1);
+  ASSERT_FALSE(other.say_huge_next());
+  other.open();
+  other.fill(2, 4, 0);
+  EXPECT_TRUE(other.say_huge_next());
+}
+
+TEST_F(samples_of_runs,
+       zeroes_are_doubted_where_nearly_all_runs_hold_them_and_they_are_a_third_of_the_last_chunks) {
+  struct {
+    unsigned runs, of_them_dense;
+    bool doubted;
+  } const cases[] = {{16, 0, true}, {16, 3, true}, {16, 4, false}, {13, 0, true}, {12, 0, false}};
+  for (const auto& of : cases) {
+    in_huge_pages s;
+    while (s.it.main_open() != 8) s.open_huge();
+    for (chunk_number c = 1; c != 8; ++c)
+      for (unsigned i = 0; i != of.runs; ++i)
+        s.run((c * grains_per_chunk) + 2 * i, 2, i < of.of_them_dense ? 2 * grain_size : 1);
+    EXPECT_EQ(of.doubted, !s.say_huge_next()) << of.runs << ", " << of.of_them_dense;
+  }
+}
+
+TEST_F(samples_of_runs, a_page_is_no_zero_whose_words_are_small_numbers_or_large_or_that_cannot_be_read) {
+  const auto write = [](sampled& s, auto put) {
+    for (std::size_t at = 0; at != chunk_size; at += os::page_size()) put(s.it.address_of(grains_per_chunk) + at);
+  };
+  const auto doubted = [&](auto put) {
+    in_huge_pages s;
+    s.fill(1, 4, 1);
+    write(s, put);
+    return !s.say_huge_next();
+  };
+  EXPECT_TRUE(doubted([](std::byte*) {}));
+  EXPECT_FALSE(doubted([](std::byte* p) { p[8] = p[1032] = std::byte{1}; }));
+  EXPECT_FALSE(doubted([](std::byte* p) { p[15] = p[1039] = std::byte{0x3f}; }));  // 1.0
+  EXPECT_FALSE(doubted([](std::byte* p) { ASSERT_TRUE(os::deny(p, os::page_size())); }));
+}
+
+TEST_F(samples_of_runs, what_is_empty_of_a_run_that_is_used_counts_and_of_one_that_is_not_does_not) {
+  for (const bool used : {true, false}) {
+    in_huge_pages s;
+    s.open_huge();
+    s.run(grains_per_chunk + 60, 4, used ? 1 : 0);
+    ASSERT_TRUE(s.it.chunk(2).taken.try_take_at(0, grains_per_chunk));  // all of it that run's
+    EXPECT_EQ(used, !s.say_huge_next());
+    if (!used) continue;
+    s.open();
+    s.open();
+    s.run(3 * grains_per_chunk + 60, 4, 1);
+    ASSERT_TRUE(s.it.chunk(4).taken.try_take_at(0, grains_per_chunk));
+    EXPECT_FALSE(s.say_huge_next());
+    EXPECT_TRUE(s.samples.say_sparse());
+  }
 }
 
 TEST_F(samples_of_runs, without_a_page_map_runs_are_taken_for_dense) {

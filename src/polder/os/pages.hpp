@@ -86,8 +86,9 @@ discarded discard_lazily(void* p, std::size_t bytes) noexcept;
 bool install_guard(void* p, std::size_t bytes) noexcept;
 bool remove_guard(void* p, std::size_t bytes) noexcept;
 
-// Whether the word at p, which is zero, can be read: the kernel is asked to, and it does not fault.
-bool can_be_read(const void* p) noexcept;
+// Whether the four bytes at p can be read and are zero: the kernel looks, so that others may write there, protect or unmap it
+// meanwhile. False also where a filter refuses the call.
+bool reads_as_zero(const void* p) noexcept;
 
 // Makes the range inaccessible; it keeps its contents. commit() undoes it. False: nothing changed (too many mappings).
 bool deny(void* p, std::size_t bytes) noexcept;

@@ -94,7 +94,7 @@ bool reads_as(const std::uint32_t* p, std::uint32_t word) {
 }  // namespace
 
 // Not by a set of signals, which valgrind reads itself, and dies of it where a guard is that it knows nothing of.
-bool can_be_read(const void* p) noexcept { return reads_as(static_cast<const std::uint32_t*>(p), 0); }
+bool reads_as_zero(const void* p) noexcept { return reads_as(static_cast<const std::uint32_t*>(p), 0); }
 
 bool install_guard(void* p, std::size_t bytes) noexcept { return advise(p, bytes, MADV_GUARD_INSTALL); }
 bool remove_guard(void* p, std::size_t bytes) noexcept { return advise(p, bytes, MADV_GUARD_REMOVE); }
