@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t enough = chunk_size / 8;
 
 // Of the last few chunks those in huge pages are looked at, a few runs of each, and a few pages of these.
-constexpr unsigned few_runs = 16, few_pages = 4;
+constexpr unsigned few_runs = 8, few_pages = 4;
 constexpr chunk_number few_chunks = 8;
 constexpr std::size_t nearly_all = 4;  // times the rest
 
@@ -78,10 +78,13 @@ seen look_into(const arena& a, chunk_number c) {
     all += bytes;
     if (runs++ >= few_runs) return;
     seen_of += bytes;
-    unsigned used = 0;
-    for (unsigned i = 0; i != few_pages; ++i)
-      used += !is_zero(a.address_of(first) + align_down(i * bytes / few_pages, a.page()));
-    if (used != 0 || is_of_begun(a, first)) (2 * used < few_pages ? s.sparse : s.dense) += bytes;
+    const auto is_used = [&](unsigned i) {
+      return !is_zero(a.address_of(first) + align_down(i * bytes / few_pages, a.page()));
+    };
+    unsigned used = is_used(0);
+    if (used == 0 && !is_of_begun(a, first)) return;  // nothing is there yet
+    for (unsigned i = 1; i != few_pages; ++i) used += is_used(i);
+    (2 * used < few_pages ? s.sparse : s.dense) += bytes;
   });
   if (seen_of != 0) s = {s.sparse * all / seen_of, s.dense * all / seen_of};
   return s;
