@@ -108,6 +108,8 @@ class arena {
   const reservation& whole() const { return reservation_; }
   atomic<std::uint32_t>* words() const { return words_; }
   span* spans() const { return spans_; }
+  // Of the grain with which a large block's run begins.
+  large_run& run_at(grain g) const { return reinterpret_cast<large_run&>(spans_[g]); }
   mem::chunk& chunk(chunk_number c) const { return records_end_[-std::ptrdiff_t{c} - 1]; }
   // Of 64 chunks a bit each: its word, and which it is.
   atomic<std::uint64_t>& summary(chunk_number c) const { return summaries_[c / 64]; }

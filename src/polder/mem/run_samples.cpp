@@ -47,12 +47,14 @@ bool is_zero(const std::byte* page) {
   return true;
 }
 
-// Of a part that begins at g: it is not the run's first, and that has been used. Then what is empty of it is not about to be filled.
-bool is_of_begun(const arena& a, grain g) {
+// Whether what is empty of the run at g, or of the part of one that begins there, is not about to be filled, as far as anybody can
+// tell: it was asked for as zeroes, or its beginning is used.
+bool may_stay_empty(const arena& a, grain g) {
   const auto word = [&](grain at) { return a.words()[at].load(order::relaxed); };
   grain first = g;
   while (first != 0 && word(first) == 0 && g - first < longest_run) --first;
-  return first != g && mem::word::is_run(word(first)) && !is_zero(a.address_of(first));
+  if (!mem::word::is_run(word(first))) return false;
+  return a.run_at(first).as_zeroes.glimpse() || (first != g && !is_zero(a.address_of(first)));
 }
 
 // What is there of the runs in a chunk with small pages.
@@ -62,7 +64,7 @@ seen look_at(const arena& a, chunk_number c) {
   for_each_run_in(a, c, [&](grain first, unsigned n) {
     const std::size_t bytes = n * grain_size;
     const std::size_t there = pages.count(a.address_of(first), bytes);
-    if (there == os::resident_pages::unknown || (there == 0 && !is_of_begun(a, first))) return;
+    if (there == os::resident_pages::unknown || (there == 0 && !may_stay_empty(a, first))) return;
     (2 * there * os::page_size() < bytes ? s.sparse : s.dense) += bytes;
   });
   return s;
@@ -82,7 +84,7 @@ seen look_into(const arena& a, chunk_number c) {
       return !is_zero(a.address_of(first) + align_down(i * bytes / few_pages, a.page()));
     };
     unsigned used = is_used(0);
-    if (used == 0 && !is_of_begun(a, first)) return;  // nothing is there yet
+    if (used == 0 && !may_stay_empty(a, first)) return;  // nothing is there yet
     for (unsigned i = 1; i != few_pages; ++i) used += is_used(i);
     (2 * used < few_pages ? s.sparse : s.dense) += bytes;
   });

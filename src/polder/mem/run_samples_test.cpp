@@ -256,6 +256,25 @@ TEST_F(samples_of_runs, what_is_empty_of_a_run_that_is_used_counts_and_of_one_th
   }
 }
 
+TEST_F(samples_of_runs, what_was_asked_for_as_zeroes_counts_though_nobody_has_used_it) {
+  for (const bool as_zeroes : {true, false}) {
+    in_huge_pages s;
+    const auto fill_as = [&](chunk_number c) {
+      s.fill(c, 4, 0);
+      for (unsigned at = 0; at != grains_per_chunk; at += 4)
+        s.it.run_at(c * grains_per_chunk + at).as_zeroes = as_zeroes;
+    };
+    fill_as(1);
+    EXPECT_EQ(as_zeroes, !s.say_huge_next());
+    if (!as_zeroes) continue;
+    s.open();
+    fill_as(2);
+    EXPECT_FALSE(s.say_huge_next());
+    s.open();
+    EXPECT_FALSE(s.say_huge_next());  // sparse, not only tried
+  }
+}
+
 TEST_F(samples_of_runs, without_a_page_map_runs_are_taken_for_dense) {
   if (const char* why = os::lacks_filters()) GTEST_SKIP() << why;
   EXPECT_EQ(os::fine, os::forked([] {

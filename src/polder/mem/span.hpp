@@ -72,6 +72,7 @@ static_assert(sizeof(span) == cache_line);
 // The same line for a large block: a run of whole grains.
 struct alignas(cache_line) large_run {
   glimpsed<std::uint32_t> grains;
+  glimpsed<bool> as_zeroes;  // was asked for so, and they were there: nobody need write to it before it is read
 };
 
 }  // namespace polder::mem

@@ -26,16 +26,10 @@ void* core::allocate_zeroed(lab& l, std::size_t n) noexcept {
 }
 
 void* core::allocate_zeroed_unwatched(lab& l, std::size_t n) noexcept {
+  if (n > mem::size_class::stepped::largest) return allocate_large_zeroed(l, n);
   bool zero = false;
-  void* p;
-  if (n <= mem::size_class::stepped::largest) {
-    p = allocate_class(l, mem::size_class::stepped::of(n), &zero);
-    if (p && zero) static_cast<mem::block*>(p)->link = nullptr;  // the key is wiped already
-  } else {
-    const had h = allocate_large(l, n, min_alignment);
-    p = h.p;
-    zero = h.zero;
-  }
+  void* const p = allocate_class(l, mem::size_class::stepped::of(n), &zero);
+  if (p && zero) static_cast<mem::block*>(p)->link = nullptr;  // the key is wiped already
   if (p && !zero) __builtin_memset(p, 0, n);
   return p;
 }

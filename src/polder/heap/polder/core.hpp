@@ -172,9 +172,7 @@ class core {
 
   // ---- spans
   mem::grain number_of(const mem::span& s) const noexcept { return mem::grain(&s - arena_.spans()); }
-  mem::large_run& run_at(mem::grain g) const noexcept {
-    return reinterpret_cast<mem::large_run&>(arena_.spans()[g]);
-  }
+  mem::large_run& run_at(mem::grain g) const noexcept { return arena_.run_at(g); }
   void* allocate_class(lab& l, unsigned c, bool* zero) noexcept;
   void* refill(lab& l, unsigned c, bool* zero) noexcept;
   void* refill_told(lab& l, unsigned c, bool* zero) noexcept;
@@ -282,6 +280,7 @@ class core {
 
   // ---- large and huge
   had allocate_large(lab& l, std::size_t n, std::size_t alignment) noexcept;
+  void* allocate_large_zeroed(lab& l, std::size_t n) noexcept;
   had try_large(mem::trail& trail, std::size_t n, std::size_t alignment) noexcept;
   void* try_in_place(const void* p, std::size_t n) noexcept;
   void note_asked(const void* p, std::size_t n) noexcept;

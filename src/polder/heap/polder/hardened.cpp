@@ -30,10 +30,7 @@ void* core::allocate_guarded(lab& l, std::size_t n) noexcept {
 
 // All but large blocks are zero anyway.
 void* core::allocate_zeroed_hardened(lab& l, std::size_t n) noexcept {
-  if (n <= mem::size_class::stepped::largest) return allocate_hardened(l, n);
-  const had h = allocate_large(l, n, min_alignment);
-  if (h.p && !h.zero) __builtin_memset(h.p, 0, n);
-  return h.p;
+  return n <= mem::size_class::stepped::largest ? allocate_hardened(l, n) : allocate_large_zeroed(l, n);
 }
 
 // How many allocations of the LAB until one is guarded: on average one in guard_rate, and nobody knows which.
