@@ -3,17 +3,18 @@
 #include <cstddef>
 #include <cstdlib>
 
+#include "../probe/one_copy.hpp"
 #include "../probe/opaque.hpp"
 
 namespace polder::profile_test {
 
 // The linker's, for each section that C could name.
-#define POLDER_SITE(name)                                                                          \
-  extern "C" const char __start_##name[], __stop_##name[];                                         \
-  [[gnu::section(#name), gnu::noinline, gnu::noipa, gnu::used]] inline void* name(std::size_t n) { \
-    void* const p = std::malloc(n);                                                                \
-    __asm__ volatile("" : : "r"(p) : "memory"); /* not the last thing it does: no tail call */     \
-    return p;                                                                                      \
+#define POLDER_SITE(name)                                                                      \
+  extern "C" const char __start_##name[], __stop_##name[];                                     \
+  POLDER_ONE_COPY [[gnu::section(#name), gnu::used]] inline void* name(std::size_t n) {        \
+    void* const p = std::malloc(n);                                                            \
+    __asm__ volatile("" : : "r"(p) : "memory"); /* not the last thing it does: no tail call */ \
+    return p;                                                                                  \
   }
 POLDER_SITE(first_site)
 POLDER_SITE(second_site)

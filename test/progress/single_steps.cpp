@@ -37,6 +37,7 @@
 
 #include "../full_form.hpp"
 #include "../probe/expect.hpp"
+#include "../probe/one_copy.hpp"
 #include "../probe/resident.hpp"
 #include "measured.hpp"
 #include "rows.hpp"
@@ -53,7 +54,7 @@ enum reply : long { done = 0, once_more = 1, ended_there = 2 };
 enum class way { by_signal, by_stop, by_exit, by_exits };
 
 // Stops for the tracer, which answers. One function and no copies: the tracer knows the end by its address.
-[[gnu::noipa]] long ask(question q) {
+POLDER_ONE_COPY long ask(question q) {
   long answer = q;
   asm volatile("int3" : "+a"(answer) : : "memory");
   return answer;
