@@ -3,15 +3,14 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <thread>
 
 #include <polder/os/answered_test.hpp>
+#include <polder/os/dekker_test.hpp>
 #include <polder/os/forked_test.hpp>
 #include <polder/os/lacks_test.hpp>
-#include <polder/sync/atomic.hpp>
 
 namespace polder::os {
 namespace {
@@ -55,36 +54,9 @@ TEST(processor_tour, hears_a_kernel_that_refuses) {
         << "system call " << call;
 }
 
-// Dekker's question, as heavy_fence_test.cpp asks it: the light side has nothing but a compiler fence.
 TEST(processor_tour, not_both_sides_miss_the_others_store) {
   if (!tour_processors()) GTEST_SKIP() << "threads are kept to their processors here";
-  constexpr int rounds = 1'000;
-  alignas(128) static atomic<int> light, heavy, round, done;
-  alignas(128) static int light_saw;
-  for (atomic<int>* word : {&light, &heavy, &round, &done}) word->store(0, order::relaxed);
-  std::thread other([] {
-    for (int r = 1; r <= rounds; ++r) {
-      while (round.load(order::acquire) < r) {
-      }
-      static_cast<void>(heavy.load(order::relaxed));  // so that the next one is quicker than the store
-      light.store(r, order::relaxed);
-      signal_fence();
-      light_saw = heavy.load(order::relaxed);
-      done.store(r, order::release);
-    }
-  });
-  int both_missed = 0;
-  for (int r = 1; r <= rounds; ++r) {
-    round.store(r, order::release);
-    for (int spin = 3 * r % 1024; spin != 0; --spin) signal_fence();  // meet the other side at different moments
-    heavy.store(r, order::relaxed);
-    EXPECT_TRUE(tour_processors());
-    const int heavy_saw = light.load(order::relaxed);
-    while (done.load(order::acquire) < r) std::this_thread::yield();
-    both_missed += light_saw < r && heavy_saw < r;
-  }
-  other.join();
-  EXPECT_EQ(0, both_missed);
+  EXPECT_EQ(0, both_missed(1'000, [] { EXPECT_TRUE(tour_processors()); }));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <polder/os/environ.hpp>
 #include <polder/os/linux/file_letters.hpp>
+#include <polder/os/linux/processor_set.hpp>
 #include <polder/os/system_call.hpp>
 #include <polder/os/topology.hpp>
 
@@ -52,11 +53,12 @@ constexpr std::string_view nodes_in = "/devices/system/node/";
 
 // Where sysfs is not mounted: as many as the calling thread may run on now, counting from 0.
 unsigned usable_cpus() {
-  unsigned long words[topology::max_cpus / (8 * sizeof(unsigned long))] = {};
-  const long bytes = system_call(SYS_sched_getaffinity, 0, sizeof words, words);
+  static_assert(processor_set::most == topology::max_cpus);
+  processor_set mine;
+  processor_set::read(0, mine);
   unsigned highest = 0;
-  for (unsigned cpu = 0; bytes > 0 && cpu < unsigned(bytes) * 8; ++cpu)
-    if (words[cpu / (8 * sizeof *words)] >> cpu % (8 * sizeof *words) & 1) highest = cpu;
+  for (unsigned cpu = 0; cpu != topology::max_cpus; ++cpu)
+    if (mine.has(cpu)) highest = cpu;
   return highest + 1;
 }
 
