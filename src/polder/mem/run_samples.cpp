@@ -70,37 +70,48 @@ seen look_at(const arena& a, chunk_number c) {
   return s;
 }
 
-// The same by contents, in one with huge pages, where all is there; of many runs as the first few are.
+// The same by contents, in one with huge pages, where all is there; of many runs as the first few are. It ends where they are not
+// nearly all sparse, and a run's look where it is dense: each page is a system call or more.
 seen look_into(const arena& a, chunk_number c) {
   seen s;
-  unsigned runs = 0;
+  unsigned runs = 0, dense_runs = 0;
   std::size_t seen_of = 0, all = 0;
   for_each_run_in(a, c, [&](grain first, unsigned n) {
     const std::size_t bytes = n * grain_size;
     all += bytes;
-    if (runs++ >= few_runs) return;
+    if (runs++ >= few_runs || dense_runs == few_runs / nearly_all) return;
     seen_of += bytes;
     const auto is_used = [&](unsigned i) {
       return !is_zero(a.address_of(first) + align_down(i * bytes / few_pages, a.page()));
     };
     unsigned used = is_used(0);
     if (used == 0 && !may_stay_empty(a, first)) return;  // nothing is there yet
-    for (unsigned i = 1; i != few_pages; ++i) used += is_used(i);
-    (2 * used < few_pages ? s.sparse : s.dense) += bytes;
+    for (unsigned i = 1; i != few_pages && 2 * used < few_pages; ++i) used += is_used(i);
+    if (2 * used < few_pages) {
+      s.sparse += bytes;
+    } else {
+      s.dense += bytes;
+      ++dense_runs;
+    }
   });
   if (seen_of != 0) s = {s.sparse * all / seen_of, s.dense * all / seen_of};
   return s;
 }
 
-// Of the last few chunks: whether nearly all runs are so, and are much of what was had of the system.
+// Of the last few chunks: whether nearly all runs are so, and are much of what was had of the system. It looks as far as that may
+// come out.
 bool hold_little_but_zeroes(const arena& a) {
   const chunk_number open = a.main_open();
   const chunk_number from = open > few_chunks ? open - few_chunks : 0;
   seen s;
-  for (chunk_number c = from; c != open; ++c) {
+  const auto do_with = [&](std::size_t unseen) {
+    const std::size_t sparse = s.sparse + unseen;
+    return sparse >= (open - from) * chunk_size / 3 && sparse > nearly_all * s.dense;
+  };
+  for (chunk_number c = from; c != open && do_with((open - c) * chunk_size); ++c) {
     if (a.chunk(c).kind.load(order::relaxed) == page_kind::huge) s += look_into(a, c);
   }
-  return s.sparse >= (open - from) * chunk_size / 3 && s.sparse > nearly_all * s.dense;
+  return do_with(0);
 }
 
 // Not even open, or empty, for a longer run that is about to have it.
