@@ -201,6 +201,17 @@ def test_a_package_is_unpacked_and_not_installed(tmp_path):
     assert list((unpacked / "kernel").iterdir()) == [unpacked / "kernel/boot"]
 
 
+@pytest.mark.parametrize("ends", ["exit 0", "exit 100", 'kill -INT "$PPID"; exit 130'])
+def test_however_an_installation_ends_daemons_start_again(tmp_path, ends):
+    (tmp_path / "build").mkdir()
+    (tmp_path / "apt-get").write_text(f'#!/bin/sh\n[ -x "{tmp_path}/policy" ] && echo none starts\n{ends}\n')
+    (tmp_path / "apt-get").chmod(0o755)
+    run = sh('PATH=$1:$PATH; root=$1; as_root=; policy=$1/policy; apt_install a || echo "status $?"', str(tmp_path))
+    status = ends.split()[-1]
+    assert run.stdout.splitlines() == ["none starts", *([f"status {status}"] if status != "0" else [])]
+    assert not (tmp_path / "policy").exists()
+
+
 @pytest.mark.parametrize(("arguments", "said"), [
     (["compar"], "no command 'compar'; did you mean compare?"),
     (["run"], "run: what?"),

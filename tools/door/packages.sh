@@ -104,17 +104,19 @@ first_choices() {
   done
 }
 
+policy=/usr/sbin/policy-rc.d
+
 apt_get() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 "$@"; }
 
-# The servers among the packages are wanted as programs: no daemon is started by their installation.
-apt_install() {
-  policy=/usr/sbin/policy-rc.d
-  placed=
-  if [ ! -e $policy ]; then
-    printf '#!/bin/sh\nexit 101\n' | $as_root tee $policy >/dev/null && $as_root chmod 755 $policy && placed=yes
+# The servers among the packages are wanted as programs: no daemon is started by their installation. What says so goes again, however
+# it ends, and another installation of ours comes after that.
+apt_install() (
+  flock 9
+  trap 'exit 130' INT TERM HUP
+  if [ ! -e "$policy" ]; then
+    trap '$as_root rm -f "$policy"' EXIT
+    printf '#!/bin/sh\nexit 101\n' | $as_root tee "$policy" >/dev/null
+    $as_root chmod 755 "$policy"
   fi
-  result=0
-  apt_get install -y --no-install-recommends "$@" || result=$?
-  [ -z "$placed" ] || $as_root rm -f $policy
-  return $result
-}
+  apt_get install -y --no-install-recommends "$@" 9>&-
+) 9>"$root/build/packages.lock"

@@ -37,6 +37,7 @@ door_test() {
   mkdir -p "$root/build"
   listing=$(mktemp "$root/build/tests.XXXXXX") || exit 2  # another run may choose at the same time
   trap 'rm -f "$listing" "$listing.long" "$listing.chosen"' EXIT
+  trap 'exit 130' INT TERM HUP
   : >"$listing.long"
   for preset in $presets; do
     need_configured "$preset"
