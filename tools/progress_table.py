@@ -95,8 +95,8 @@ def sentences(records: list[Record]) -> list[str]:
         said.append(f"{total(runs, 'handlers'):,} handlers {what}{middle}, and {total(runs, 'operations'):,} operations.")
     turns = of(records, "priorities")
     said.append(f"{total([{'n': r['preferred'] * r['wakes']} for r in turns], 'n'):,} wakes of threads that are preferred, "
-                f"{max((r['processor_ms'] for r in turns), default=0):.1f} ms on the processor at most, and "
-                f"{total(turns, 'operations'):,} operations of ordinary ones.")
+                f"{max((r['processor_ms'] for r in turns), default=0):.1f} ms on the processor at most, asleep "
+                f"{total(turns, 'waits'):,} times in them, and {total(turns, 'operations'):,} operations of ordinary ones.")
     return [f"- {sentence}" for sentence in said]
 
 

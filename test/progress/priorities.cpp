@@ -2,9 +2,11 @@
 // waits in a loop for an ordinary thread has the processor until the kernel takes it away from all like it: what an ordinary
 // thread was interrupted at is finished by nobody. So the preferred threads wake at random moments, in whatever the ordinary
 // ones are at, do some operations of every kind, and sleep; and none of them may use the processor for longer than any of its
-// operations could take.
+// operations could take. Who waits asleep uses none: so they are also asked how often they gave it up inside an operation. The
+// kernel has locks of its own, over the address space; the C library's malloc, which has its own, waits in one wake of seventeen.
 //   priorities [WAKES] [SEED]
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -21,12 +23,14 @@ namespace {
 constexpr int ordinary = 4, preferred = 2;
 // On the processor, for some twenty operations; the kernel stops preferred threads that use 950 ms of a second.
 constexpr std::int64_t patience_ns = 900'000'000;
+constexpr long wakes_a_wait = 50;  // at least
 
 market blocks;
 durations took;
 longest turn;
 tally tallies[ordinary + preferred];
 std::atomic<bool> enough{false};
+std::atomic<long> waits{0};
 std::uint64_t seed;
 long wakes;
 
@@ -38,6 +42,12 @@ void* work(void* number) {
   return nullptr;
 }
 
+long times_asleep() {
+  rusage u{};
+  ::getrusage(RUSAGE_THREAD, &u);
+  return u.ru_nvcsw;
+}
+
 void* wake_and_work(void* number) {
   const auto n = std::size_t(reinterpret_cast<std::uintptr_t>(number));
   const sched_param first{.sched_priority = 10};
@@ -46,9 +56,11 @@ void* wake_and_work(void* number) {
   probe::random random(seed * 31 + n);
   for (long i = 0; i != wakes; ++i) {
     ::usleep(unsigned(50 + random.below(500)));
+    const long asleep = times_asleep();
     const std::int64_t before = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
     w.each_kind_once();
     const std::int64_t on_it = nanoseconds(CLOCK_THREAD_CPUTIME_ID) - before;
+    waits.fetch_add(times_asleep() - asleep);
     turn.see(on_it);
     probe::expect(on_it < patience_ns, "a preferred thread was %.0f ms at it: it waits for an ordinary one",
                   double(on_it) * 1e-6);
@@ -86,7 +98,10 @@ int main(int argc, char** argv) {
   blocks.clear();
   std::uint64_t done = 0;
   for (int i = 0; i != ordinary; ++i) done += tallies[i].of_all();
-  tell(R"("test": "priorities", "preferred": %d, "wakes": %ld, "operations": %lu, "processor_ms": %.2f)", preferred,
-       wakes, (unsigned long)done, turn.milliseconds());
+  tell(
+      R"("test": "priorities", "preferred": %d, "wakes": %ld, "waits": %ld, "operations": %lu, "processor_ms": %.2f)",
+      preferred, wakes, waits.load(), (unsigned long)done, turn.milliseconds());
+  probe::expect(waits * wakes_a_wait <= preferred * wakes,
+                "req 13: preferred threads waited %ld times in %ld wakes", waits.load(), preferred * wakes);
   return 0;
 }
