@@ -12,14 +12,17 @@ from __future__ import annotations
 import contextlib
 import mmap
 
+from polder_lab.room import room
+
 HUGE_PAGE = 2 << 20
 PRIVATE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
 MORE = 1.25  # than was seen: another heap may take more than those so far
 
 
 def warm(bytes_: int) -> None:
-    """Touches about so much memory, in huge pages where there are some. Where there is not so much, it leaves it at that."""
-    size = int(bytes_ * MORE) // HUGE_PAGE * HUGE_PAGE + HUGE_PAGE
+    """Touches about so much memory, in huge pages where there are some, but no more than half of what is left: the kernel would
+    promise it, and end us for it."""
+    size = min(int(bytes_ * MORE), room() // 2) // HUGE_PAGE * HUGE_PAGE + HUGE_PAGE
     with contextlib.suppress(OSError, ValueError, MemoryError), mmap.mmap(-1, size, flags=PRIVATE) as memory:
         with contextlib.suppress(OSError):
             memory.madvise(mmap.MADV_HUGEPAGE)
