@@ -42,6 +42,16 @@ class RowOutcome:
     def base(self) -> Cell:
         return next(iter(self.cells.values()))
 
+    @property
+    def per_operation(self) -> bool:
+        """Operations differ among runs where a workload runs for a fixed time; then time alone says nothing."""
+        counts = [run.operations for cell in self.cells.values() for run in cell.runs]
+        return bool(counts) and None not in counts and max(c or 0 for c in counts) > 1.01 * min(c or 0 for c in counts)
+
+    def times(self, cell: Cell) -> list[float]:
+        """Seconds of the cell's runs, or of an operation of theirs."""
+        return list(cell.costs("seconds").values()) if self.per_operation else [run.seconds for run in cell.runs]
+
     def pairs(self, heap: str, metric: str) -> Pairs | None:
         pairs = of_both(self.cells[heap].costs(metric), self.base.costs(metric))
         return pairs if pairs and not self.cells[heap].trouble and not self.base.trouble else None

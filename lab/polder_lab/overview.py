@@ -12,19 +12,20 @@ from rich.text import Text
 from polder_lab import partial, table
 from polder_lab.interval import geometric_mean
 from polder_lab.median import median
-from polder_lab.outcome import Cell, Outcome, RowOutcome
+from polder_lab.outcome import Outcome, RowOutcome
 
 LEGEND = ("Time over that under the system's malloc, below 1 is better: green or red where the whole 95 % interval lies on one side "
           "of 1, dim where it does not or where fewer than 6 rounds give none. The last lines are geometric means.")
 
 
-def base_time(cell: Cell) -> str:
+def base_time(result: RowOutcome) -> str:
+    cell = result.base
     if cell.trouble or not cell.runs:
         return table.SHORT.get(cell.trouble.split(":")[0].split(" ")[0], "fails") if cell.trouble else ""
-    seconds = median([run.seconds for run in cell.runs])
-    if seconds is None or seconds.low is None or seconds.high is None or not seconds.value:
-        return table.seconds(cell)
-    return f"{table.seconds(cell)} ±{(seconds.high - seconds.low) / 2 / seconds.value:.0%}"
+    time = median(result.times(cell))
+    if time is None or time.low is None or time.high is None or not time.value:
+        return table.seconds(result, cell)
+    return f"{table.seconds(result, cell)} ±{(time.high - time.low) / 2 / time.value:.0%}"
 
 
 def ratio_cell(result: RowOutcome, heap: str) -> Text:
@@ -68,7 +69,7 @@ def make(outcome: Outcome) -> Table:
         grid.add_column("\n".join(wrap(name, 10, break_long_words=False)), justify="right", no_wrap=True)
     for result in outcome.rows:
         if any(cell.runs or cell.trouble for cell in result.cells.values()):
-            grid.add_row(result.row.title, base_time(result.base), *(ratio_cell(result, name) for name in names))
+            grid.add_row(result.row.title, base_time(result), *(ratio_cell(result, name) for name in names))
     for title, kind, metric in (("programs", "program", "seconds"), ("workloads", "workload", "seconds"),
                                 ("peak RSS, all", "", "peak_rss")):
         rows = [r for r in compared(outcome) if r.row.kind.startswith(kind)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -13,6 +14,7 @@ from rich.text import Text
 from polder_lab.heap import SYSTEM
 from polder_lab.interval import Ratio, overall_ratio
 from polder_lab.outcome import Cell, Outcome, RowOutcome
+from polder_lab.report import units
 
 WIDTH = 100  # of the notes; the table takes what it needs, 98 with names of up to 8 letters
 WORDS = {"better": "faster", "worse": "slower", "even": "even", "": ""}
@@ -39,12 +41,10 @@ def show_whole(grid: Table, console: Console) -> None:
     Console(highlight=False, width=max(console.width, width)).print(grid)
 
 
-def seconds(cell: Cell) -> str:
-    operations = {run.operations for run in cell.runs}
-    value = cell.median("seconds")
-    if operations != {None} and len(operations) > 1:
-        each = value / max(1, sorted(o or 1 for o in operations)[len(operations) // 2])
-        return f"{each * 1e9:.3g} ns"
+def seconds(result: RowOutcome, cell: Cell) -> str:
+    value = statistics.median(result.times(cell))
+    if result.per_operation:
+        return f"{value * 1e9:.3g} ns"
     return f"{value:.2f} s" if value >= 1 else f"{value * 1000:.0f} ms" if value >= 0.1 else f"{value * 1000:.3g} ms"
 
 
@@ -90,25 +90,25 @@ def make(outcome: Outcome, left_out: Sequence[str] = ()) -> Sheet:
 
 def single_line(result: RowOutcome, heap: str) -> Line:
     base, cell = result.base, result.cells[heap]
-    first = [result.row.title, seconds(base) if base.runs and not base.trouble else ""]
+    first = [result.row.title, seconds(result, base) if base.runs and not base.trouble else ""]
     ratio = result.ratio(heap, "seconds")
     if ratio is None:
         return Line([*first, "", "", told(base, cell), *[""] * 5], "worse" if cell.trouble or base.trouble else "")
-    return Line([*first, seconds(cell), *measures(result, heap, ratio)], ratio.verdict)
+    return Line([*first, seconds(result, cell), *measures(result, heap, ratio)], ratio.verdict)
 
 
 def several_lines(result: RowOutcome, heaps: list[str]) -> list[Line]:
     base = result.base
     if base.trouble or not base.runs:
         return [Line([result.row.title, SYSTEM.name, "", "", told(base, base), *[""] * 5], "worse")]
-    lines = [Line([result.row.title, SYSTEM.name, seconds(base), "", "", "", megabytes(base.median("peak_rss")), "",
+    lines = [Line([result.row.title, SYSTEM.name, seconds(result, base), "", "", "", megabytes(base.median("peak_rss")), "",
                    counted(base.median("faults")), ""])]
     for heap in heaps:
         ratio = result.ratio(heap, "seconds")
         if ratio is None:
             lines.append(Line(["", heap, "", "", told(base, result.cells[heap]), *[""] * 5], "worse"))
         else:
-            lines.append(Line(["", heap, seconds(result.cells[heap]), *measures(result, heap, ratio)], ratio.verdict))
+            lines.append(Line(["", heap, seconds(result, result.cells[heap]), *measures(result, heap, ratio)], ratio.verdict))
     return lines
 
 
@@ -165,13 +165,14 @@ def notes(outcome: Outcome) -> list[str]:
         lines.append(f"NOISY     other processes used {outcome.others_share:.0%} of the machine meanwhile: "
                      "a quiet one gives tighter intervals.")
     if outcome.interrupted:
-        lines.append(f"Interrupted: only the {outcome.rounds} finished rounds are counted.")
+        count = "is" if outcome.rounds == 1 else "are"
+        lines.append(f"Interrupted: only the {units.several(outcome.rounds, 'finished round')} {count} counted.")
     return lines
 
 
 def headline(outcome: Outcome) -> str:
     names = ", ".join(heap.name for heap in outcome.heaps)
-    return f"{names} against the system's malloc: {outcome.rounds} paired rounds, {outcome.seconds / 60:.1f} minutes"
+    return f"{names} against the system's malloc: {units.several(outcome.rounds, 'paired round')}, {outcome.seconds / 60:.1f} minutes"
 
 
 LEGEND = ("Ratios are to the system's malloc, below 1 is better; time is wall time (workloads: as they clock themselves); "
@@ -193,7 +194,7 @@ def show(outcome: Outcome, left_out: Sequence[str], console: Console) -> None:
         table.add_row(*(Text(text, style) for text, style in zip(line.cells, styles, strict=True)), style="bold" if line.closes else None)
     console.print(Text(headline(outcome), "bold"))
     console.print()
-    console.print(table)
+    show_whole(table, console)
     console.print()
     for note in sheet.notes:
         console.print(note, style="bold red" if note.startswith("FAILED") else "yellow" if note.startswith("NOISY") else None,

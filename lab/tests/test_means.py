@@ -55,3 +55,32 @@ def test_a_row_that_nobody_could_be_compared_in_is_lacked_by_nobody(outcome: Out
     outcome.rows[1].base.trouble = "hangs: ended after 60 s"
     overview.show(outcome, Console(width=100))
     assert "*" not in capsys.readouterr().out
+
+
+def for_a_second(operations: list[int]) -> Cell:
+    return Cell({number: Run(1.0, 1.0, 1.0, 0.0, 1 << 20, 100, 0, "", done) for number, done in enumerate(operations)})
+
+
+def test_where_the_time_is_fixed_an_operation_s_is_told_and_how_it_scatters() -> None:
+    result = RowOutcome(Row("set", "workload", ("true",)), {SYSTEM.name: for_a_second([100, 120, 140, 160, 180, 200])})
+    told = overview.base_time(result)
+    assert told.startswith(f"{table.seconds(result, result.base)} ±")
+    assert "ns" in told
+    assert "±0%" not in told
+
+
+def test_of_a_single_round_too() -> None:
+    cells = {SYSTEM.name: for_a_second([1000]), "whole": for_a_second([1250])}
+    result = RowOutcome(Row("set", "workload", ("true",)), cells)
+    assert [table.seconds(result, cell) for cell in cells.values()] == ["1e+06 ns", "8e+05 ns"]
+
+
+def test_names_are_never_cut(outcome: Outcome, capsys: pytest.CaptureFixture[str]) -> None:
+    name = "scalloc-no-virtual-spans-no-madvise-and-more"
+    outcome.heaps = [Heap(f"{name}-{number}", "file") for number in range(3)]
+    for result in outcome.rows:
+        result.cells = {SYSTEM.name: cell(1.0), **{heap.name: cell(1.0) for heap in outcome.heaps}}
+    table.show(outcome, [], Console(width=80))
+    told = capsys.readouterr().out
+    assert all(heap.name in told for heap in outcome.heaps)
+    assert "…" not in told

@@ -12,6 +12,7 @@ from rich.text import Text
 from polder_lab.conform.catalogue import Catalogue, Group, Probe
 from polder_lab.conform.run import Verdict
 from polder_lab.heap import Heap
+from polder_lab.table import show_whole
 
 SCHEMA = "polder-conform/1"
 LEGEND = ("✓ met · ✗ not met: a wrong answer, a crash, or a hang (no end within the probe's time) · – not applicable: the function is "
@@ -104,7 +105,7 @@ def show(matrix: Matrix, console: Console) -> None:
         counts = [matrix.count(heap, demanded) for heap in matrix.heaps]
         if any(counts):
             table.add_row(Text(label, "bold"), *counts)
-    console.print(table)
+    show_whole(table, console)
     for heading, lines in (("", matrix.notes()), ("What they print", matrix.said()), ("", [f"left out: {x}" for x in matrix.left_out])):
         if lines:
             console.print()

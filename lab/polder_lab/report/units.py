@@ -32,6 +32,11 @@ def count(value: float) -> str:
     return quantity(value, ("", "k", "M", "G"), 1000)
 
 
+def several(number: int, word: str) -> str:
+    """`1 round`, `2 rounds`."""
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
 def ratio(value: float) -> str:
     if 0 < value < 0.1:
         return f"{value:.2g}"
