@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from polder_lab.report.estimate import enough
-from polder_lab.report.units import quantity
+from polder_lab.report.units import quantity, several
 from polder_lab.table import STYLES, WORDS, counted, span, value
 from polder_lab.trace import Replays
 
@@ -135,7 +135,7 @@ def replays(results: Sequence[Replays], name: str, console: Console) -> None:
     if measured:
         line = measured[0].lines[0]
         console.print(Text(f"{name}: {line['trace']}, {calls_and_threads({**line, 'events': line['operations']})} a replay, "
-                           f"{len(measured[0].lines)} rounds, order {line['order']}", "bold"))
+                           f"{several(len(measured[0].lines), 'round')}, order {line['order']}", "bold"))
         console.print()
         table = plain("heap", "in malloc", "ratio", "95 % interval", "", "per call", "p50 malloc", "p99", "p99.9", "p50 free", "p99",
                       "peak MB", "ratio")

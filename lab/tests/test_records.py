@@ -42,6 +42,23 @@ def test_a_cut_line_is_counted_and_skipped(tmp_path: Path) -> None:
     assert records.ends == {}
 
 
+def test_files_in_which_a_row_is_something_else_do_not_go_together(tmp_path: Path) -> None:
+    first = written(tmp_path / "a.jsonl", experiment(), entry(0, 1.0))
+    other = experiment()
+    other["rows"] = [{**row, "parameters": {**row.get("parameters", {}), "keys": 7}} for row in other["rows"]]
+    second = written(tmp_path / "b.jsonl", other, entry(0, 1.0))
+    with pytest.raises(Complaint, match="has other parameters"):
+        read([first, second])
+    assert len(read([first, first]).runs) == 2
+
+
+def test_what_was_measured_later_is_not_absent(tmp_path: Path) -> None:
+    told = [{"record": "absent", "what": what, "why": "the time was over before its turn"}
+            for what in ("larson/2", "larson/8", "polder", "the pass time", "the pass calls")]
+    records = read([written(tmp_path / "a.jsonl", experiment(), *told, entry(0, 1.0))])
+    assert [one["what"] for one in records.absent] == ["larson/8", "the pass calls"]
+
+
 @pytest.mark.parametrize("wrong", [{"record": "run"}, {**entry(1, 1.0), "round": "one"}, {**entry(1, 1.0), "row": 7}])
 def test_a_line_that_says_of_nothing_that_it_ran_is_skipped(tmp_path: Path, wrong: Entry) -> None:
     records = read([written(tmp_path / "a.jsonl", experiment(), entry(0, 1.0), wrong)])

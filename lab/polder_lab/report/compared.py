@@ -210,6 +210,6 @@ def hint(cell: Cell) -> str:
     if cell.ratio is not None:
         told += [
             f"ratio {units.ratio(cell.ratio)}, " + (f"95 %: {between(cell)}" if between(cell) else "no interval"),
-            f"{cell.rounds} paired rounds",
+            units.several(cell.rounds, "paired round"),
         ]
     return "; ".join(told)

@@ -185,6 +185,9 @@ def read(paths: Sequence[Path]) -> Records:
             if kind in SHAPES and (why := odd(entry, SHAPES[kind], kind)):
                 raise Complaint(f"{path} is damaged: {why}")
             take(entry, number, whole)
+    # A later part of an experiment may have had the time, or the tool.
+    there = whole.measured | {run.subject for run in whole.runs} | {f"the pass {run.instrument}" for run in whole.runs}
+    whole.absent = [one for one in whole.absent if one["what"] not in there]
     if not whole.runs:
         raise Complaint(f"{', '.join(map(str, paths))}: no repetition has been recorded")
     return whole
@@ -197,7 +200,7 @@ def take(entry: journal.Record, number: int, whole: Records) -> None:
         whole.subjects += [
             s for told in entry.get("subjects", []) if (s := known(Subject, told)).name not in {o.name for o in whole.subjects}
         ]
-        whole.rows += [r for told in entry.get("rows", []) if (r := known(Row, told)).id not in {o.id for o in whole.rows}]
+        whole.rows += new_rows(entry, whole.files[number], whole)
     elif kind == "run":
         whole.runs.append(
             Run(
@@ -216,6 +219,16 @@ def take(entry: journal.Record, number: int, whole: Records) -> None:
         whole.absent.append(entry)
     elif kind == "end":
         whole.ends[number] = entry
+
+
+def new_rows(entry: journal.Record, file: Path, whole: Records) -> list[Row]:
+    """Of a further file; what it has under the same name must be the same."""
+    there = {row.id: row for row in whole.rows}
+    told = [known(Row, one) for one in entry.get("rows", [])]
+    for row in told:
+        if row.id in there and there[row.id].parameters != row.parameters:
+            raise Complaint(f"{row.id} has other parameters in {file} than in the file before: they go into a report each")
+    return [row for row in told if row.id not in there]
 
 
 def known(shape: type[Part], told: Mapping[str, Any]) -> Part:

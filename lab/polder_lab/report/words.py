@@ -29,9 +29,9 @@ def before_the_phase(records: Records) -> str:
     if not mostly:
         return ""
     return (
-        f"A peak is the whole process's, with what was there before a workload's measured phase: the program, its libraries, the tables of "
-        f"the laboratory, what an allocator begins with. In {mostly} of {counted(len(shares), 'row')} of workloads that is more than half "
-        "of it: ratios there are nearer to 1 than those of the memory that was taken for the work."
+        "A peak is the whole process's, with what was there before a workload's measured phase: the program, its libraries, the tables of "
+        f"the laboratory, what an allocator begins with. In {mostly} of {units.several(len(shares), 'row')} of workloads that is more than "
+        "half of it: ratios there are nearer to 1 than those of the memory that was taken for the work."
     )
 
 
@@ -56,9 +56,10 @@ def facts(records: Records) -> list[tuple[str, str]]:
         ("huge pages", str(machine.get("transparent_huge_pages") or "")),
         ("overcommit", str(machine.get("overcommit_memory") or "")),
         ("compiler", str(machine.get("compiler") or "")),
+        ("POLDER_OPTIONS", str(machine.get("polder_options") or "")),
         ("commit", f"{commit}{changed}" if commit else ""),
         ("started", str(experiment.get("started") or "").replace("T", " ")[:16]),
-        ("took", counted(round(took / 60), "minute") if records.ends else ""),
+        ("took", units.several(round(took / 60), "minute") if records.ends else ""),
         ("seed", str(experiment.get("seed") or "")),
         ("settings", ", ".join(setting(k, v) for k, v in (experiment.get("settings") or {}).items() if k != "seed" and v)),
     ]
@@ -86,26 +87,22 @@ def warnings(records: Records) -> list[str]:
     if not records.timed:
         told.append("No times: the pass time, out of which peak memory and page faults are taken as well, was not run.")
     if records.damaged:
-        told.append(f"{records.damaged} line{'s' if records.damaged > 1 else ''} of the records could not be read and were left out.")
+        told.append(f"{units.several(records.damaged, 'line')} of the records could not be read and were left out.")
     if len({json.dumps({k: (e.get("machine") or {}).get(k) for k in ("cpu", "kernel", "commit")}) for e in records.experiments}) > 1:
         told.append(
             "These records come from different machines, kernels or commits: compare within a row only where one of them has it all."
         )
     if len({row.id for row in records.rows}) and 0 < records.rounds < 6:
-        told.append(f"{records.rounds} round{'s' if records.rounds > 1 else ''}: ratios have intervals from 6 rounds on.")
+        told.append(f"{units.several(records.rounds, 'round')}: ratios have intervals from 6 rounds on.")
     return told
-
-
-def counted(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def what_was_measured(records: Records, shown: Sequence[Row]) -> str:
     programs = sum(row.kind == "program" for row in shown)
-    parts = [counted(len(shown) - programs, "workload")] if len(shown) > programs else []
-    parts += [counted(programs, "program")] if programs else []
+    parts = [units.several(len(shown) - programs, "workload")] if len(shown) > programs else []
+    parts += [units.several(programs, "program")] if programs else []
     passes = dict.fromkeys(run.instrument for run in records.runs)
     return (
-        f"{' and '.join(parts)} in {counted(len(records.rows), 'row')}, under {counted(len(records.subjects), 'allocator')}, "
-        f"{counted(records.rounds, 'round')}; passes: {', '.join(passes)}."
+        f"{' and '.join(parts)} in {units.several(len(records.rows), 'row')}, under {units.several(len(records.subjects), 'allocator')}, "
+        f"{units.several(records.rounds, 'round')}; passes: {', '.join(passes)}."
     )

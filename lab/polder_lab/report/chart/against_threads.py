@@ -70,10 +70,10 @@ def speed_up(view: View, rows: Sequence[Row], names: Sequence[str] | None = None
                 known = as_estimate(found, len(rounds.keys() & base_rounds.keys()))
                 told = hover(
                     name,
-                    f"{row.threads} threads",
+                    units.several(row.threads or 1, "thread"),
                     f"speed-up {known.value:.2f}",
                     interval(known, units.ratio),
-                    f"{known.repetitions} paired rounds",
+                    units.several(known.repetitions, "paired round"),
                 )
                 series.setdefault(name, []).append(Point(row.threads or 1, known, told))
     axis, marks = threads_axis(rows, records.cores)
@@ -110,8 +110,8 @@ def measured(
             known = median(list(view.records.by_round(instrument, row.id, name, value).values()))
             if known:
                 at = position(row) if position else row.threads or 1
-                where = row.label if position else f"{row.threads} threads"
-                told = hover(name, where, f"median {unit(known.value)}", interval(known, unit), f"{known.repetitions} rounds")
+                where = row.label if position else units.several(row.threads or 1, "thread")
+                told = hover(name, where, f"median {unit(known.value)}", interval(known, unit), units.several(known.repetitions, "round"))
                 series.setdefault(name, []).append(Point(at, known, told))
                 most = max(most, known.high or known.value)
     if not series:

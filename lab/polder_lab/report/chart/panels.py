@@ -9,7 +9,7 @@ from polder_lab.median import Estimate, median
 from polder_lab.report.chart.against_threads import threads_axis
 from polder_lab.report.chart.part import Chart, View, byte_axis, chart, hover, interval, spread, trace
 from polder_lab.report.records import Row, Run
-from polder_lab.report.units import brief
+from polder_lab.report.units import brief, several
 
 DASHES = ("solid", "dot", "dashdot", "dash")
 DASHES_IN_WORDS = ("solid", "dotted", "dash-dotted", "dashed")
@@ -73,7 +73,7 @@ def lines_of(view: View, panel: Panel, ending: str) -> tuple[list[Chart], float]
                 continue
             look = view.looks[name]
             told = [hover(f"{name}, {series.label}", f"{threads} threads", f"median {panel.unit(known.value)}",
-                          interval(known, panel.unit), f"{known.repetitions} rounds") for threads, known in points]
+                          interval(known, panel.unit), several(known.repetitions, "round")) for threads, known in points]
             traces.append(trace(name, look, mode="lines+markers", x=[threads for threads, _ in points],
                                 y=[brief(known.value) for _, known in points], hovertext=told,
                                 error_y=spread([known for _, known in points], look.colour), line={"dash": DASHES[order % len(DASHES)]},

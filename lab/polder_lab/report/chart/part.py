@@ -9,7 +9,7 @@ from typing import Any
 from polder_lab.median import Estimate
 from polder_lab.report.look import Look, looks
 from polder_lab.report.records import Records
-from polder_lab.report.units import brief, size
+from polder_lab.report.units import brief, several, size
 
 Chart = dict[str, Any]
 
@@ -80,7 +80,7 @@ def lines(view: View, series: Mapping[str, Sequence[Point]], title: str, x: Char
 
 def interval(estimate: Estimate, unit: Any) -> str:
     if estimate.low is None or estimate.high is None:
-        return f"no interval ({estimate.repetitions} rounds)"
+        return f"no interval ({several(estimate.repetitions, 'round')})"
     return f"95 %: {unit(estimate.low)} – {unit(estimate.high)}"
 
 

@@ -51,7 +51,7 @@ def points(
                 marker={"size": 7, "opacity": 0.45},
             )
         )
-        told = hover(name, f"median {unit(known.value)}", interval(known, unit), f"{known.repetitions} rounds")
+        told = hover(name, f"median {unit(known.value)}", interval(known, unit), units.several(known.repetitions, "round"))
         data.append(
             trace(
                 name,
