@@ -146,6 +146,10 @@ def subject_record(heap: Heap) -> dict[str, Any]:
     return {**told, "version": version(heap), "digest": digest(heap.library)}
 
 
+def harness_record(place: Place) -> dict[str, str]:
+    return {file.name: digest(file) for file in place.harness if file.exists()}
+
+
 def group_of(row: Row) -> str:
     return row.workload.group if row.workload else "programs"
 
@@ -168,7 +172,8 @@ def parameters_of(row: Row) -> dict[str, Any]:
 def experiment_record(name: str, settings: Settings, place: Place, heaps: Sequence[Heap], chosen: Chosen) -> dict[str, Any]:
     return {"record": "experiment", "format": FORMAT, "name": name, "started": datetime.now().astimezone().isoformat(timespec="seconds"),
             "seed": settings.seed, "settings": asdict(settings), "machine": machine.describe(place),
-            "subjects": [subject_record(heap) for heap in heaps], "rows": [row_record(row) for row in chosen.rows],
+            "subjects": [subject_record(heap) for heap in heaps], "harness": harness_record(place),
+            "rows": [row_record(row) for row in chosen.rows],
             **({"comparisons": chosen.comparisons} if chosen.comparisons else {})}
 
 
@@ -208,7 +213,7 @@ def settings_of(record: Record) -> Settings:
         raise Complaint(f"the experiment was made by another version of the laboratory and cannot be continued: {why}") from why
 
 
-def unchanged(record: Record, heaps: Sequence[Heap], rows: Sequence[Row]) -> None:
+def unchanged(record: Record, heaps: Sequence[Heap], rows: Sequence[Row], place: Place) -> None:
     """Runs of before and after must be of the same things."""
     was = {s["name"]: s for s in record["subjects"]}
     missing = was.keys() - {heap.name for heap in heaps}
@@ -217,6 +222,10 @@ def unchanged(record: Record, heaps: Sequence[Heap], rows: Sequence[Row]) -> Non
     changed = [heap.name for heap in heaps if heap.name in was and was[heap.name]["digest"] != digest(heap.library)]
     if changed:
         raise Complaint(f"cannot continue: another library than before: {', '.join(changed)}")
+    now_there = harness_record(place)
+    rebuilt = [name for name, known in record.get("harness", {}).items() if now_there.get(name) != known]
+    if rebuilt and any(row.workload for row in rows):
+        raise Complaint(f"cannot continue: another harness than before: {', '.join(rebuilt)}")
     gone = {r["id"] for r in record["rows"]} - {row.id for row in rows}
     if gone:
         raise Complaint(f"cannot continue: no longer there: {', '.join(sorted(gone))}")

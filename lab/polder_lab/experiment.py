@@ -14,6 +14,7 @@ import random
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Protocol
 
 from polder_lab.heap import PEER_KINDS, Heap
@@ -23,6 +24,7 @@ from polder_lab.launch import Launcher, Run, end_what_runs
 from polder_lab.outcome import Cell, Outcome, RowOutcome, beaten, narrow
 from polder_lab.proof import witness
 from polder_lab.row import Row
+from polder_lab.unchanging import Unchanging
 from polder_lab.warmth import warm
 
 MOST_ROUNDS = 20
@@ -99,6 +101,7 @@ class Experiment:
         self.done: set[tuple[str, int, int, str]] = set()  # (instrument, round, row, heap)
         self.proven: set[tuple[str, str]] = set()  # (program, heap)
         self.spent = 0.0
+        self.files = Unchanging([Path(row.command[0]) for row in rows] + [h.library for h in self.subjects if h.library])
         self.start = time.monotonic()
         self.recall(earlier)
 
@@ -139,6 +142,7 @@ class Experiment:
         row = self.outcome.rows[index].row
         warm(self.largest.get(index, 0))
         run = self.launch(row, heap, instrument)
+        self.files.check()
         if not run.trouble and not instrument.small:
             run = replace(run, trouble=self.difference(index, run))
         self.take(instrument, number, index, heap.name, run)
@@ -199,6 +203,8 @@ class Experiment:
         with witness(self.launcher.scratch / "witness") as seen:
             run = self.launch(result.row, heap, more=seen.extra)
             trouble = run.trouble or seen.objection(heap, run.pid)
+        if not run.trouble:
+            self.largest[index] = max(self.largest.get(index, 0), run.peak_rss)
         self.expected.setdefault((index, heap.name, TIME.name), run.wall)
         if heap is self.base and not trouble:
             self.first[index] = run.output

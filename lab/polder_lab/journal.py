@@ -6,6 +6,7 @@ it is cut off again and all lines before it stand. A last line that was cut off 
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from collections.abc import Mapping
@@ -27,8 +28,11 @@ class Journal:
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             self.descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | (0 if again else os.O_CREAT | os.O_EXCL), 0o644)
+            fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if again:
                 os.ftruncate(self.descriptor, whole_lines(file.read_bytes()))
+        except BlockingIOError as why:
+            raise Complaint(f"{file} is being written: its experiment is going on") from why
         except OSError as why:
             raise Complaint(f"cannot write {file}: {why.strerror}") from why
 

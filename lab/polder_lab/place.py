@@ -25,6 +25,11 @@ class Place:
         return self.build / "bin" / "polder-bench"
 
     @property
+    def harness(self) -> list[Path]:
+        """The program of the workloads, and what it loads: structures and reclaimers are compiled into these."""
+        return [self.bench, *sorted(self.libraries.glob("libpolder_bench_*.so"))]
+
+    @property
     def probe(self) -> Path:
         return self.build / "bin" / "polder-probe"
 

@@ -12,6 +12,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from conftest import Laboratory
 from test_launch import running
 
 from polder_lab.interval import Ratio
+from polder_lab.journal import Journal
 from polder_lab.self_test import Twin
 
 Records = list[dict[str, Any]]
@@ -221,6 +223,46 @@ def test_resume_refuses_another_library(bench: Bench, build: Path, tmp_path: Pat
     done, _ = bench("--resume")
     assert done.returncode == 2
     assert "another library than before: mine" in done.stderr
+
+
+def test_resume_refuses_another_harness(bench: Bench, build: Path) -> None:
+    """Structures and reclaimers are compiled into it."""
+    bench("--only", "larson", "--threads", "1", "--rounds", "1", "--pass", "time")
+    program = build / "bin" / "polder-bench"
+    text = program.read_bytes()
+    try:
+        program.write_bytes(text + b"# changed\n")
+        done, _ = bench("--resume")
+    finally:
+        program.write_bytes(text)
+    assert done.returncode == 2
+    assert "another harness than before: polder-bench" in done.stderr
+
+
+def test_what_changes_while_it_is_measured_ends_it(build: Path, environment: dict[str, str], tmp_path: Path) -> None:
+    library = tmp_path / "libmine.so"
+    shutil.copy(build / "lib" / "libpolder.so", library)
+    call = [sys.executable, "-m", "polder_lab", "bench", "run", "--build", str(build), "--rounds", "500", "--only", "larson", "--threads",
+            "1", "--pass", "time", "--heaps", str(library), "--name", "it", "--out", str(tmp_path)]
+    with subprocess.Popen(call, stderr=subprocess.PIPE, text=True, env=environment) as one:
+        assert one.stderr is not None
+        for line in one.stderr:
+            if line.startswith("round 4 "):
+                with library.open("ab") as file:
+                    file.write(b"changed")
+                break
+        said = one.stderr.read()
+    assert one.returncode == 2
+    assert f"{library} has changed since the measuring began" in said
+    assert max(r["round"] for r in runs_of(records_of(tmp_path / "it.jsonl"))) < 499
+
+
+def test_an_experiment_that_is_going_on_is_not_continued(bench: Bench, tmp_path: Path) -> None:
+    bench("--only", "larson", "--threads", "1", "--rounds", "1", "--pass", "time")
+    with closing(Journal(tmp_path / "it.jsonl", again=True)):
+        done, _ = bench("--resume", "--rounds", "2")
+    assert done.returncode == 2
+    assert "its experiment is going on" in done.stderr
 
 
 def test_ctrl_c(build: Path, environment: dict[str, str], tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ from polder_lab.outcome import Outcome
 from polder_lab.place import Place
 from polder_lab.program import PROGRAMS
 from polder_lab.progress import Bar
+from polder_lab.report import units
 from polder_lab.workload import listed
 
 # What a continued experiment can still be told; the rest its file says.
@@ -181,7 +182,7 @@ def conduct(settings: Settings, records: list[journal.Record], file: Path, where
         if records:
             known = {s["name"] for s in records[0]["subjects"]}, {r["id"] for r in records[0]["rows"]}
             heaps, rows = [h for h in heaps if h.name in known[0]], [r for r in rows if r.id in known[1]]
-            campaign.unchanged(records[0], heaps, rows)
+            campaign.unchanged(records[0], heaps, rows, where)
         usable, unusable = instruments(settings.passes, rows, where, campaign.repeats_of(settings))
         if not usable:
             raise Complaint("no pass is possible:" + "".join(f"\n  {name}: {why}" for name, why in unusable.items()))
@@ -232,7 +233,8 @@ def show(outcome: Outcome, file: Path, where: Place, settings: Settings) -> None
     if outcome.interrupted:
         console.print("Interrupted: --resume continues it.", style="yellow")
     console.print(brief(machine.describe(where)), style="dim", markup=False, soft_wrap=True)
-    console.print(f"\n{file}   ({outcome.rounds} rounds, {outcome.seconds / 60:.1f} minutes)\nnext: ./polder bench report", soft_wrap=True)
+    console.print(f"\n{file}   ({units.several(outcome.rounds, 'round')}, {outcome.seconds / 60:.1f} minutes)\nnext: ./polder bench report",
+                  soft_wrap=True)
 
 
 @bench.command("export")
@@ -291,7 +293,8 @@ def check_command(rounds: int, heap: str, seed: int | None, build: Path | None) 
     console.print(f"A/A, {one.name} against itself: {compared.first} of {len(compared.rows)} intervals exclude 1.0"
                   + (f", {compared.differing} of them again" if len(compared.outcomes) > 1 else "")
                   + ("" if compared.well else f": {most}"), soft_wrap=True)
-    console.print(f"others used {quiet.others_share():.0%} of the machine meanwhile; {rounds} rounds, seed {seed}", style="dim")
+    console.print(f"others used {quiet.others_share():.0%} of the machine meanwhile; {units.several(rounds, 'round')}, seed {seed}",
+                  style="dim")
     troubles = [trouble for outcome in compared.outcomes for trouble in outcome.troubles]
     for title, name, trouble in troubles:
         console.print(f"FAILED    {title} under {name} {trouble}", style="bold red", markup=False, soft_wrap=True)
