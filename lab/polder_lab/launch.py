@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -22,12 +23,19 @@ from polder_lab.complaint import Complaint
 SOURCE = Path(__file__).with_name("launch.c")
 SAMPLER = Path(__file__).with_name("memory_sampler.h")
 
-# Never inherited by a measured command: they would change the heap of both sides, or of one.
-NOT_INHERITED = ("LD_PRELOAD", "LD_DEBUG", "LD_DEBUG_OUTPUT")
+# Never inherited by a measured command: they would change the heap of both sides, or of one. So do what allocators are set up by,
+# MALLOC_ARENA_MAX or MIMALLOC_PURGE_DELAY. POLDER_OPTIONS is handed on, and told with the results.
+NOT_INHERITED = re.compile(r"LD_PRELOAD|LD_DEBUG|LD_DEBUG_OUTPUT|GLIBC_TUNABLES|[A-Z]*MALLOC_\w+")
 
 NOT_KEPT = ("pid", "own", "began", "told", "samples", "yields")  # fields of a run that the file of compare does not hold
 
+
 PATIENCE = 10  # seconds that a child has to end when it is asked to
+
+
+def inherited() -> dict[str, str]:
+    """Of our environment what a measured command has, too."""
+    return {name: value for name, value in os.environ.items() if not NOT_INHERITED.fullmatch(name)}
 
 
 @dataclass(frozen=True)
@@ -83,7 +91,7 @@ class Launcher:
     def __init__(self, program: Path, scratch: Path) -> None:
         self.program = program
         self.scratch = scratch
-        self.environment = {k: v for k, v in os.environ.items() if k not in NOT_INHERITED}
+        self.environment = inherited()
 
     def run(self, command: Sequence[str], *, extra: Mapping[str, str] | None = None, limit: float = 60,
             stdin: str = "/dev/null", folder: Path | None = None, result_line: bool = False, sample: float = 0,

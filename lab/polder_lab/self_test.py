@@ -9,7 +9,6 @@ What is no accident comes again.
 from __future__ import annotations
 
 import json
-import os
 import random
 import shutil
 import subprocess
@@ -22,7 +21,7 @@ from polder_lab.experiment import Experiment, Terms, Watcher
 from polder_lab.heap import Heap
 from polder_lab.instrument import SAMPLING_SECONDS
 from polder_lab.interval import Ratio, paired_ratio
-from polder_lab.launch import NOT_INHERITED, Launcher
+from polder_lab.launch import Launcher, inherited
 from polder_lab.outcome import Outcome
 from polder_lab.place import Place
 from polder_lab.row import Row, Wanted, workload_rows
@@ -56,8 +55,7 @@ def costs(place: Place, launcher: Launcher, rounds: int, lot: random.Random, wat
     own: dict[str, float] = {}
 
     def bare() -> float:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60,
-                              env={k: v for k, v in os.environ.items() if k not in NOT_INHERITED})
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=inherited())
         return float(json.loads(done.stdout)["seconds"])
 
     def launched(sample: float, name: str) -> float:

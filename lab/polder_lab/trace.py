@@ -23,7 +23,7 @@ from typing import Any
 from polder_lab.complaint import Complaint
 from polder_lab.heap import Heap
 from polder_lab.interval import Ratio, paired_ratio
-from polder_lab.launch import NOT_INHERITED, signal_name
+from polder_lab.launch import inherited, signal_name
 from polder_lab.place import Place
 from polder_lab.proof import CANNOT_CARRY, can_be_preloaded, witness
 
@@ -43,7 +43,7 @@ def recorder(place: Place) -> Path:
 
 def call(place: Place, *words: str, extra: Mapping[str, str] | None = None, limit: float | None = None) -> subprocess.CompletedProcess[str]:
     """polder-trace; what it says of bad input is passed on."""
-    environment = {**{k: v for k, v in os.environ.items() if k not in NOT_INHERITED}, **(extra or {})}
+    environment = {**inherited(), **(extra or {})}
     try:
         done = subprocess.run([tool(place), *words], capture_output=True, encoding="utf-8", errors="replace",
                               env=environment, timeout=limit)
@@ -99,7 +99,7 @@ def record(place: Place, command: Sequence[str], file: Path, heap: Heap | None, 
         raise Complaint(f"{folder} is there: another recording, or what is left of one (then remove it)") from why
     except OSError as why:
         raise Complaint(f"cannot write {file}: {why.strerror}") from why
-    environment = {**{k: v for k, v in os.environ.items() if k not in NOT_INHERITED}, **(heap.environment if heap else {}),
+    environment = {**inherited(), **(heap.environment if heap else {}),
                    "LD_PRELOAD": ":".join(map(str, libraries)), "POLDER_TRACE_FOLDER": str(folder)}
     if children:
         environment["POLDER_TRACE_CHILDREN"] = "1"

@@ -120,6 +120,15 @@ def test_the_heap_is_in_the_command_and_nowhere_else(polder: Laboratory, compile
     assert "perl" in programs[0]
 
 
+def test_what_one_allocator_is_set_up_by_is_not_handed_on(polder: Laboratory) -> None:
+    known = {"MALLOC_ARENA_MAX": "2", "MIMALLOC_PURGE_DELAY": "0", "GLIBC_TUNABLES": "glibc.malloc.check=3"}
+    done = polder("compare", "--rounds", "1", "--", "perl", "-e", "print join ' ', grep { /MALLOC_|TUNABLES|POLDER_O/ } keys %ENV",
+                  extra={**known, "PYTHONMALLOC": "malloc", "POLDER_OPTIONS": "decay_ms=0"})
+    assert f"not handed on to what is measured: {', '.join(sorted(known))}" in done.stderr
+    assert "POLDER_OPTIONS=decay_ms=0" in done.stdout + done.stderr
+    assert done.returncode == 0
+
+
 def test_an_inherited_preload_is_not_handed_on(polder: Laboratory, compiled: Callable[[str], Path]) -> None:
     done = polder("compare", "--rounds", "1", "--", "perl", "-e", "print $ENV{LD_PRELOAD} =~ /chatty/ ? 'bad' : 'good'",
                   extra={"LD_PRELOAD": str(compiled("CHATTY"))})

@@ -119,7 +119,8 @@ def tell(told: str, json_file: Path | None, show: Callable[[], None]) -> None:
 def brief(about: dict[str, Any]) -> str:
     return (f"{about['cpu']}, {about['cores']} cores, Linux {about['kernel']}, {about['distribution']}, {about['libc']}, "
             f"huge pages {about['transparent_huge_pages'] or 'unknown'}, commit {about['commit'][:10] or 'unknown'}"
-            f"{' with changes' if about['uncommitted_changes'] else ''}")
+            f"{' with changes' if about['uncommitted_changes'] else ''}"
+            f"{', POLDER_OPTIONS=' + about['polder_options'] if about['polder_options'] else ''}")
 
 
 def must_have_polder(heaps: Sequence[Heap], left_out: Sequence[str]) -> None:
@@ -130,7 +131,7 @@ def must_have_polder(heaps: Sequence[Heap], left_out: Sequence[str]) -> None:
 
 def forget_inherited() -> list[str]:
     """Takes what is never handed on to a measured command out of our own helpers' environment too; their names."""
-    return [name for name in NOT_INHERITED if os.environ.pop(name, "")]
+    return [name for name in sorted(os.environ) if NOT_INHERITED.fullmatch(name) and os.environ.pop(name)]
 
 
 def hand_nothing_on(to: str) -> None:

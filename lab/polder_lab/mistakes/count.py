@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 from polder_lab.complaint import Complaint
 from polder_lab.heap import Heap
-from polder_lab.launch import NOT_INHERITED, signal_name
+from polder_lab.launch import inherited, signal_name
 
 MOST_HUNG = 3  # as test/hardening/tally.cpp has it
 
@@ -50,7 +49,7 @@ class Count:
 class Counter:
     def __init__(self, program: Path) -> None:
         self.program = program
-        self.environment = {k: v for k, v in os.environ.items() if k not in NOT_INHERITED}
+        self.environment = inherited()
 
     def count(self, mistake: str, heap: Heap, runs: int, seed: int) -> Count:
         settings = [f"{name}={value}" for name, value in heap.environment.items()]
