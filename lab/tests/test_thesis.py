@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from synthetic_suite import VARIANTS, write
 from synthetic_timeline import Made, events, small, trees, written
 
 from polder_lab import figure as figures
+from polder_lab.complaint import Complaint
 from polder_lab.figure import recorded
 from polder_lab.figure.curves import Curves
 from polder_lab.figure.recorded import Setup, Timeline
@@ -115,6 +117,16 @@ def test_a_recorded_figure_draws_measures_and_says_both(made: tuple[Timeline, Pl
     page = tmp_path / "figure.html"
     page.write_text(recorded_page.render(figure, [shown], list(compared.values()), {"cpu": "Example", "cores": 2}, place), encoding="utf-8")
     look_at(page)
+
+
+def test_a_recording_under_a_heap_that_does_not_serve_is_none(made: tuple[Timeline, Place, Launcher], tmp_path: Path) -> None:
+    figure, place, launcher = made
+    library = tmp_path / "a folder" / "libmine.so"
+    library.parent.mkdir()
+    shutil.copy(place.build / "lib" / "libpolder.so", library)
+    astray = replace(figure, setups=(replace(figure.setups[0], heaps=(str(library),)),))
+    with pytest.raises(Complaint, match="not served"):
+        recorded.record(astray, place, launcher, tmp_path, lambda _: None)
 
 
 def look_at(file: Path) -> None:

@@ -15,7 +15,7 @@ from rich.table import Table
 from polder_lab import figure as figures
 from polder_lab import journal, machine, place
 from polder_lab.command.report import save
-from polder_lab.command.shared import build_option, forget_inherited, say, terminal
+from polder_lab.command.shared import build_option, forget_inherited, must_be_writable, say, terminal
 from polder_lab.complaint import Complaint
 from polder_lab.figure import recorded
 from polder_lab.figure.part import Figure, Presets
@@ -47,6 +47,7 @@ def figure(name: str | None, listing: bool, files: tuple[Path, ...], out: Path |
         raise Complaint("which figure? ./polder figure --list names them")
     one = figures.find(name)
     target_kind(out)
+    must_be_writable(out, "--out")
     if isinstance(one, recorded.Timeline):
         if files:
             raise Complaint(f"{one.name} is drawn from a recording that it makes itself: --records does not go with it")

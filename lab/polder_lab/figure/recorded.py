@@ -20,6 +20,7 @@ from polder_lab.heap import Heap
 from polder_lab.interval import FEWEST_ROUNDS, Ratio, paired_ratio
 from polder_lab.launch import Launcher, Run
 from polder_lab.place import Place
+from polder_lab.proof import witness
 from polder_lab.report import units
 from polder_lab.timeline import recording, share
 from polder_lab.timeline.recording import Recording
@@ -27,6 +28,7 @@ from polder_lab.timeline.share import shares
 
 KEYS = 1_000_000
 LIMIT = 120.0
+WARM_UP_MILLISECONDS = 20
 
 
 @dataclass(frozen=True)
@@ -95,11 +97,20 @@ def record(figure: Timeline, place: Place, launcher: Launcher, folder: Path, say
         heap = setup.heap(place)
         file = folder / f"{figure.name}{'-against' if at else ''}.timeline"
         file.unlink(missing_ok=True)
+        prove(launcher, setup, heap, setup.command(place, figure.threads, WARM_UP_MILLISECONDS))
         say(f"  recording {setup.label} under {heap.name}: {setup.milliseconds} ms, {figure.threads} threads")
         run = launched(launcher, setup, heap, setup.command(place, figure.threads, setup.milliseconds, ("--timeline", str(file))))
         of = recording.read([file])
         made.append(Shown(setup, heap, of, run, facts(of, run)))
     return made
+
+
+def prove(launcher: Launcher, setup: Setup, heap: Heap, command: Sequence[str]) -> None:
+    """A short run that shows nothing: did the heap really serve malloc?"""
+    with witness(launcher.scratch / "witness") as seen:
+        run = launcher.run(command, extra={**heap.environment, **seen.extra}, limit=LIMIT, result_line=True)
+        if trouble := run.trouble or seen.objection(heap, run.pid):
+            raise Complaint(f"{setup.label} under {heap.name}: {trouble}")
 
 
 def launched(launcher: Launcher, setup: Setup, heap: Heap, command: Sequence[str]) -> Run:
@@ -128,6 +139,8 @@ def compare(figure: Timeline, place: Place, launcher: Launcher, seed: int, say: 
     if len(figure.setups) < 2:
         return []
     lot, sides = random.Random(seed), [(setup, setup.heap(place)) for setup in figure.setups[:2]]
+    for setup, heap in sides:
+        prove(launcher, setup, heap, setup.command(place, figure.threads, WARM_UP_MILLISECONDS))
     runs: list[list[Run]] = [[], []]
     for number in range(FEWEST_ROUNDS):
         say(f"  round {number + 1} of {FEWEST_ROUNDS}, without recording")
