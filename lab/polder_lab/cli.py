@@ -37,7 +37,9 @@ def app() -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # somebody's time limit is an interruption too
+    for number in (signal.SIGTERM, signal.SIGHUP):  # somebody's time limit is an interruption too, and so is a terminal that is closed
+        if signal.getsignal(number) != signal.SIG_IGN:  # nohup
+            signal.signal(number, signal.default_int_handler)
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # it is closed; the next file that is opened would be it
             stand_in = open(os.devnull, mode, encoding="utf-8")  # noqa: SIM115

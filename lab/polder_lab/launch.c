@@ -107,6 +107,7 @@ int main(int argc, char** argv) {
   sigaddset(&watched, SIGTERM);
   sigaddset(&watched, SIGINT);
   sigprocmask(SIG_BLOCK, &watched, &before);
+  signal(SIGCHLD, SIG_DFL); /* where it is inherited as ignored nobody could be waited for */
 
   double start = now();
   pid_t launcher = getpid();
@@ -143,6 +144,7 @@ int main(int argc, char** argv) {
     if (left <= 0 || interrupted) {
       hung = !interrupted;
       kill(-command_id, SIGKILL);
+      kill(command_id, SIGKILL); /* it may have left its group */
       waitpid(command_id, &status, 0);
       stop = now();
       break;

@@ -42,15 +42,13 @@ def test_a_failure_is_told(polder: Laboratory, probe: str, cell: str, footnote: 
 
 
 def test_a_hang_is_ended(polder: Laboratory) -> None:
-    begun = time.monotonic()
     done = polder("conform", "--only", "hang", "--limit", "2", "--again", "0", extra={"FAKE_PROBE": "hang"})
-    assert time.monotonic() - begun < 40
     assert done.returncode == 1
     assert "✗ hang [1]" in done.stdout
     assert "[1] polder, hang: no end in 2 s: hang: 1 of 2 blocks" in done.stdout
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interruption_keeps_what_is_finished(how: int, build: Path, environment: dict[str, str], tmp_path: Path) -> None:
     starts = tmp_path / "starts"
     call = [sys.executable, "-m", "polder_lab", "conform", "--build", str(build), "--only", "good,hang"]
