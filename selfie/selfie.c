@@ -3767,6 +3767,7 @@ int swap_call(int context) {
   word = word_for_call(context, *(state + R_A0));
   if (*(memory + word) != *(state + R_A0 + 1)) return 0;
   *(memory + word) = *(state + R_A0 + 2);
+  if (*(frame_decoded + word / 1024) != 0) forget_decoded(*(frame_decoded + word / 1024));
   return 1;
 }
 

@@ -117,6 +117,39 @@ def test_faults__division():
 """), "-m", 1, status=232)
 
 
+def test_faults__changed_code():
+    """Code that a guest has run and that was changed since is run as it is now, however it was changed."""
+    for change in ("*memory = *(memory + 2);", "read(0, memory, 4);", "assert(compare_and_swap(memory, *memory, *(memory + 2)));"):
+        program = write("changed.c", f"""int main() {{
+  int* state;
+  int* table;
+  int* memory;
+  state = malloc(176);
+  table = malloc(4);
+  memory = malloc(8192);
+  memory = (int*)(((int)memory + 4095) / 4096 * 4096);
+  *memory = 9 * 67108864 + 8 * 65536 + 41;        // addiu $t0,$zero,41
+  *(memory + 1) = 12;                             // syscall
+  *(memory + 2) = 9 * 67108864 + 8 * 65536 + 42;  // addiu $t0,$zero,42
+  *(state + 36) = 4096;
+  *(state + 37) = 1;
+  *(state + 38) = (int)table;
+  *(state + 39) = (int)memory;
+  *(state + 42) = 10;
+  assert(hypster_run(state) == 0);
+  assert(*(state + 40) == 1);
+  assert(*(state + 8) == 41);
+  {change}
+  *(state + 33) = 0;
+  assert(hypster_run(state) == 0);
+  return *(state + 8);
+}}
+""")
+        word = (9 * 67108864 + 8 * 65536 + 42).to_bytes(4, "little")
+        done = subprocess.run([selfie, "-c", program, "-m", "1"], input=word, capture_output=True, timeout=20, check=False)
+        assert done.returncode == 42, (change, done)
+
+
 def tiny():
     return list(memoryview(run_binary(write("tiny.c", "int main() { int i; i = 1; return i; }\n"))).cast("i"))
 
