@@ -5534,7 +5534,7 @@ void start_explorer(int megabytes) {
           i = *(state_of(0) + R_V0);
           if (i == CALL_INVOKE) note_invocation(thread_limit, *(state_of(0) + R_A0), *(state_of(0) + R_A0 + 1));
           else if (i == CALL_RESPOND) record_response(thread_limit, *(state_of(0) + R_A0));
-          else if (i == CALL_EXIT) failed = FAILED_CALL;  // nothing would be explored
+          else if ((i == CALL_EXIT) + (i == CALL_RUN)) failed = FAILED_CALL;  // neither is explored
           if (failed) trouble_because(0, "a call that has no place in an explored program");
         }
         handle(0);

@@ -117,7 +117,8 @@ def test_explorer__failures():
     fails(cell + "int f(int n) { return f(n + 1) + 1; } void thread(int self) { f(0); }", "access to neither")
     for kind in (-1, 0, 5):
         fails(cell + f"void thread(int self) {{ invoke({kind}, 0); *cell = self; respond(0); }}", "a call that has no place")
-    for calls in ("invoke(5, 0);", "respond(0);", "exit(0);"):
+    guest = "int* state; state = malloc(176); *(state + 37) = 1; hypster_run(state);"
+    for calls in ("invoke(5, 0);", "respond(0);", "exit(0);", guest):
         early = write("early.c", f"void before() {{ {calls} }} void thread(int self) {{ }}")
         for malloc in ({}, {"MALLOC_PERTURB_": "85"}):  # what the system's malloc gives may hold anything
             said = run("-c", early, "-x", 1, 1, status=3, cwd=scratch, environment=malloc).decode()
