@@ -4483,9 +4483,10 @@ void sum_thread(int thread) {
   state = state_of(*(thread_context + thread));
   table = table_of(*(thread_context + thread));
   a = fold(11, *(state + S_PC), *(thread_is + thread) * 2 + *(thread_news + thread));
-  b = fold(13, *(thread_is + thread), *(state + S_PC));
+  b = fold(13, *(thread_is + thread) * 2 + *(thread_news + thread), *(state + S_PC));
   if (*(thread_is + thread) != DONE) {
     a = fold(a, *(state + R_SP), *(thread_invoking + thread));
+    b = fold(b, *(thread_invoking + thread), *(state + R_SP));
     if (*(thread_invoking + thread)) {
       a = fold(a, *(thread_argument + thread), 17);
       b = fold(b, 17, *(thread_argument + thread));
@@ -4911,7 +4912,6 @@ int malloc_access(int thread, int now) {
   state = state_of(*(thread_context + thread));
   *(state_of(0) + R_A0) = *(state + R_A0);
   *(state + R_V0) = malloc_call(0);
-  memory_sum = memory_sum + fold(17, *(state + R_V0), 0);
   if (showing)
     if (now) show(thread, 4, 0, 0, *(state + R_V0), 0);
   *(state + S_PC) = *(state + S_PC) + 4;
@@ -5050,8 +5050,8 @@ void sum_state(int current) {
   int t;
 
   if (bound == no_bound) current = 0;  // then nothing depends on who came before
-  a = fold(memory_sum, history_sum, current);
-  b = fold(memory_other_sum, current, history_other_sum);
+  a = fold(fold(memory_sum, history_sum, current), *(context_end + 0), 17);
+  b = fold(fold(memory_other_sum, current, history_other_sum), 17, *(context_end + 0));
   t = 0;
   while (t < threads) {
     if (*(thread_moved + t)) sum_thread(t);

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 from harness import CONCURRENT, ROOT, binary, run, say, scratch, write
 from protocols import explore
 
-# Two states that differ only in where the library was called from, or in the argument of an operation that is about to begin:
-# who takes one for the other misses what fails.
+# Two states that differ only in where the library was called from, in the argument of an operation that is about to begin, or in
+# where the heap ends: who takes one for the other misses what fails.
 UNLIKE = (
     """int threads = 2;
 int* p;
@@ -44,6 +44,25 @@ void thread(int self) {
   }
 }
 void after() { invoke(2, 0); respond(5); }
+""",
+    """int threads = 2;
+int* x;
+int* q;
+void before() { x = malloc(4); q = malloc(4); }
+void thread(int self) {
+  int* p;
+  if (self == 0) {
+    if (*x == 0) p = malloc(8);
+    else p = malloc(4000);
+    p = 0;
+    *q = 1;
+    p = malloc(4);
+    assert((int)p < (int)q + 1000);
+  } else {
+    *x = 1;
+    *q = 2;
+  }
+}
 """,
 )
 
