@@ -60,6 +60,10 @@ void print(int* text) {
 void print_number(int n) {
   int unit;
 
+  if (n == -2147483647 - 1) {
+    print("-2147483648");
+    return;
+  }
   if (n < 0) {
     print_character('-');
     n = -n;

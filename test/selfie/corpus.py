@@ -103,6 +103,23 @@ def test_corpus__nested():
     assert said_of(NESTED[3], 2000, machine=("-l", binary(), "-m", 16)).endswith(refused)
 
 
+def test_corpus__printed():
+    """The course's library prints every number."""
+    program = write("printed.c", """int main() {
+  print_number(-2147483647 - 1);
+  print(" ");
+  print_number(2147483647);
+  print(" ");
+  print_number(-10);
+  print(" ");
+  print_number(0);
+  print_flush();
+  return 0;
+}
+""")
+    assert run("-c", "library/print.c", program, "-m", 1) == b"-2147483648 2147483647 -10 0"
+
+
 SCRAPS = [
     "int ", "int* ", "void ", "while ", "if (", "else ", "return ", "{", "}", "(", ")", ";", ",", "=", "==", "*", "/", "-",
     '"', "'", "x", "main", "0", "for (", "&&", "/*", "\\", "\n", "malloc(", "99999999999", "#",
