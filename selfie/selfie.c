@@ -273,8 +273,9 @@ int number_in(int* text, int i) {
   while (c >= '0') {
     if (c > '9') return n;
     if (n < 0) n = 0;
-    if (n > 214748363) return -1;
+    if (n > 214748364) return -1;
     n = n * 10 + c - '0';
+    if (n < 0) return -1;
     i = i + 1;
     c = character_of(text, i);
   }

@@ -209,12 +209,16 @@ def test_faults__command_line():
                           (["-c", "concurrent/token.c", "-x", "1", "1.5"], "expected a bound on switches, or all, found 1.5"),
                           (["-c", "concurrent/token.c", "-x", "1", "all of them"], "or all, found all of them"),
                           (["-c", "concurrent/token.c", "-r", "1", "5", "7-"], "expected a seed from 0 to 1000002, found 7-"),
+                          (["-c", "concurrent/token.c", "-x", "1", "2147483648"], "or all, found 2147483648"),
                           (["-c", "concurrent/token.c", "-x", "1", "many"], "expected a bound on switches, or all, found many")):
         done = subprocess.run([selfie, *words], cwd=ROOT, capture_output=True, timeout=20, text=True)
         assert done.returncode == 2, (words, done)
         assert re.search(wanted, done.stderr), (words, done.stderr)
     assert run("-c", "examples/atoi.c", "-m", 1, status=1) == b"selfie: expected a procedure 'main' to run, found none\n"
     assert run("-c", "nowhere.c", status=1) == b"selfie: nowhere.c: this file cannot be read\n"
+    fails = write("fails.c", "void thread(int self) { assert(0); }\n")
+    for number in (2147483639, 2147483640, 2147483647):  # the largest there is
+        assert b"an assertion does not hold" in run("-c", fails, "-x", 1, number, status=1)
 
 
 def test_faults__output():
