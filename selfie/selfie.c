@@ -5014,10 +5014,11 @@ void begin_thread(int thread, int symbol) {
   *(thread_operation + thread) = -1;
 }
 
-// Deterministic chance, the same on every machine.
+// Deterministic chance, the same on every machine. All words come in turn, whichever is the first; the upper bits count
+// most, for the lower ones soon come as they came before.
 int random_below(int n) {
-  random_state = (random_state * 1103 + 12345) % 1000003;
-  return random_state * 7 / 16 % n;
+  random_state = random_state * 1103515245 + 12345;
+  return field(random_state, 65536, 32768) * n / 32768;
 }
 
 // Twice the room for states, if it can be had.
@@ -5616,7 +5617,7 @@ void random_command() {
 
   megabytes = take_number("megabytes of memory", 1, 64);
   runs = take_number("a number of schedules", 1, 100000000);
-  seed = take_number("a seed", 0, 1000002);
+  seed = take_number("a seed", 0, 2147483647);
   put_text("seed ");
   put_number(seed);
   put('\n');

@@ -150,6 +150,8 @@ def test_explorer__failures():
     fails(cell + "void thread(int self) { *cell = self; assert(*cell == self); }", "an assertion does not hold", ("-r", 1, 1000, 7))
     said = run("-c", write("random.c", cell + "void thread(int self) { *cell = self; }"), "-r", 1, 100, 7).decode()
     assert said.startswith("seed 7\n") and "100 schedules at random" in said, said
+    for seed in (0, 1, 311242, 1000002, 2147483647):  # from each of them two additions collide soon
+        assert b"FAILED" in run("-c", ROOT.parent / "docs/course/08-a-race/program.c", "-r", 1, 1000, seed, status=1)
 
 
 def test_explorer__replay():

@@ -208,7 +208,7 @@ def test_faults__command_line():
                           (["-c", "corpus/accept/void.c", "-m", "1x"], "megabytes of memory from 1 to 1024, found 1x"),
                           (["-c", "concurrent/token.c", "-x", "1", "1.5"], "expected a bound on switches, or all, found 1.5"),
                           (["-c", "concurrent/token.c", "-x", "1", "all of them"], "or all, found all of them"),
-                          (["-c", "concurrent/token.c", "-r", "1", "5", "7-"], "expected a seed from 0 to 1000002, found 7-"),
+                          (["-c", "concurrent/token.c", "-r", "1", "5", "7-"], "expected a seed from 0 to 2147483647, found 7-"),
                           (["-c", "concurrent/token.c", "-x", "1", "2147483648"], "or all, found 2147483648"),
                           (["-c", "concurrent/token.c", "-x", "1", "many"], "expected a bound on switches, or all, found many")):
         done = subprocess.run([selfie, *words], cwd=ROOT, capture_output=True, timeout=20, text=True)
