@@ -35,52 +35,6 @@ int* reading;  // a packed buffer for what is read
 // not used; compiled by others, there is no machine below that could run a context.
 int hypster_run(int* state) { return -1; }
 
-void flush() {
-  int done;
-  int wrote;
-
-  if (out_length > 0) {
-    *(out_buffer + out_length / 4) = out_word;
-    done = 0;
-    while (done < out_length) {
-      // What was written in part is written again from the last whole word.
-      wrote = write(out_descriptor, out_buffer + done / 4, out_length - done);
-      if (wrote <= 0) {
-        write(2, "selfie: the output could not be written\n", 40);
-        exit(4);
-      }
-      done = done + wrote;
-      if (done < out_length) done = done - done % 4;
-    }
-    out_length = 0;
-    out_word = 0;
-    out_unit = 1;
-  }
-}
-
-void put(int character) {
-  out_word = out_word + character * out_unit;
-  out_length = out_length + 1;
-  if (out_length % 4 == 0) {
-    *(out_buffer + out_length / 4 - 1) = out_word;
-    out_word = 0;
-    out_unit = 1;
-    if (out_length == out_limit) flush();
-  } else out_unit = out_unit * 256;
-}
-
-// From here on output goes there; the descriptor so far.
-int put_to(int descriptor) {
-  int before;
-
-  before = out_descriptor;
-  if (before != descriptor) {
-    flush();
-    out_descriptor = descriptor;
-  }
-  return before;
-}
-
 // Characters of a packed string: four a word, the first in the lowest byte.
 int character_of(int* text, int i) {
   int word;
@@ -109,6 +63,51 @@ void set_character(int* text, int i, int character) {
     place = place - 1;
   }
   *(text + i / 4) = *(text + i / 4) + (character - character_of(text, i)) * unit;
+}
+
+void flush() {
+  int done;
+  int i;
+
+  if (out_length > 0) *(out_buffer + out_length / 4) = out_word;
+  while (out_length > 0) {
+    done = write(out_descriptor, out_buffer, out_length);
+    if (done <= 0) {
+      write(2, "selfie: the output could not be written\n", 40);
+      exit(4);
+    }
+    out_length = out_length - done;
+    i = 0;
+    while (i < out_length) {  // what is left comes first
+      set_character(out_buffer, i, character_of(out_buffer, done + i));
+      i = i + 1;
+    }
+  }
+  out_word = 0;
+  out_unit = 1;
+}
+
+void put(int character) {
+  out_word = out_word + character * out_unit;
+  out_length = out_length + 1;
+  if (out_length % 4 == 0) {
+    *(out_buffer + out_length / 4 - 1) = out_word;
+    out_word = 0;
+    out_unit = 1;
+    if (out_length == out_limit) flush();
+  } else out_unit = out_unit * 256;
+}
+
+// From here on output goes there; the descriptor so far.
+int put_to(int descriptor) {
+  int before;
+
+  before = out_descriptor;
+  if (before != descriptor) {
+    flush();
+    out_descriptor = descriptor;
+  }
+  return before;
 }
 
 void put_text(int* text) {

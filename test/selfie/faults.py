@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 
-from harness import ROOT, binary, run, scratch, selfie, write
+from harness import ROOT, binary, compiler, run, scratch, selfie, write
 
 
 def test_faults__machine():
@@ -227,6 +227,19 @@ def test_faults__output():
         done = subprocess.run([selfie, "-c", "corpus/accept/void.c", "-S", "-"], cwd=ROOT, stdout=full, stderr=subprocess.PIPE,
                               timeout=20, check=False)
     assert (done.returncode, done.stderr) == (4, b"selfie: the output could not be written\n"), done
+
+
+def test_faults__short_writes():
+    """Where the system writes less than it was given, each byte comes out once."""
+    few = write("few.c", """#include <sys/syscall.h>
+#include <unistd.h>
+ssize_t write(int file, const void* bytes, size_t n) { return syscall(SYS_write, file, bytes, n < 7 ? n : 7); }
+""")
+    subprocess.run([compiler, "-shared", "-fPIC", few, "-o", scratch / "few.so"], check=True, timeout=60)
+    words = "-c", "examples/atoi.c", "-S", "-"
+    for machine in ((), ("-l", binary(), "-m", 32)):
+        said = run(*words, machine=machine, environment={"LD_PRELOAD": str(scratch / "few.so")})
+        assert len(said) > 4096 and said == run(*words), machine
 
 
 def run_binary(source):
