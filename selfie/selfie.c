@@ -4004,7 +4004,18 @@ int tracing = 0;
 int profiling = 0;
 int verbose = 0;
 
+// Counts that may outgrow an int are in two columns: what is left of whole millions, and these.
 int* executions;  // of each instruction, while profiling
+int* million_executions;
+
+void add_count(int* counts, int* millions, int i, int more, int more_millions) {
+  more = *(counts + i) + more;
+  *(counts + i) = more % 1000000;
+  *(millions + i) = *(millions + i) + more / 1000000 + more_millions;
+}
+
+void count_execution(int i) { add_count(executions, million_executions, i, 1, 0); }
+
 int profile_rows = 10;
 
 // What the instruction that was just executed has left behind.
@@ -4069,13 +4080,13 @@ void step(int context) {
   run(context);
   if (known)
     if (*(state + S_FUEL) == 0) {
-      if (profiling) *(executions + pc / 4) = *(executions + pc / 4) + 1;
+      if (profiling) count_execution(pc / 4);
       if (tracing) {
         put_code_line(pc);
         put_effect(context, pc, base_value);
       }
     } else if (*(state + S_CAUSE) == BY_CALL) {
-      if (profiling) *(executions + pc / 4) = *(executions + pc / 4) + 1;
+      if (profiling) count_execution(pc / 4);
       if (tracing) {
         put_code_line(pc);
         put_text(" | call ");
@@ -4097,18 +4108,64 @@ int kind_of(int i) {
   return 0;
 }
 
-int* tally;
+int* tally;  // and, behind those of all instructions, of the whole
+int* million_tally;
+
+void add_to_tally(int to, int i) {
+  add_count(tally, million_tally, to, *(executions + i), *(million_executions + i));
+}
+
+void clear_tally() {
+  clear(tally, code_count + 1);
+  clear(million_tally, code_count + 1);
+}
+
+void put_tally(int i, int width) {
+  int unit;
+
+  if (*(million_tally + i) == 0) {
+    put_wide(*(tally + i), width);
+    return;
+  }
+  put_wide(*(million_tally + i), width - 6);
+  unit = 100000;
+  while (unit > 0) {
+    put('0' + *(tally + i) / unit % 10);
+    unit = unit / 10;
+  }
+}
+
+int is_more(int i, int than) {
+  if (*(million_tally + i) == *(million_tally + than)) return *(tally + i) > *(tally + than);
+  return *(million_tally + i) > *(million_tally + than);
+}
+
+// Of the whole, in units, thousands or millions, as it is large.
+int percent(int i) {
+  int part;
+  int whole;
+
+  part = *(tally + i);
+  whole = *(tally + code_count);
+  if (*(million_tally + code_count) >= 1000) {
+    part = *(million_tally + i);
+    whole = *(million_tally + code_count);
+  } else if (*(million_tally + code_count) > 0) {
+    part = *(million_tally + i) * 1000 + part / 1000;
+    whole = *(million_tally + code_count) * 1000 + whole / 1000;
+  }
+  if (whole > 20000000) return part / (whole / 100);
+  return part * 100 / whole;
+}
 
 // For each procedure its calls, for each line its loops, loads or stores; in `tally` at the first instruction of it.
-int fill_tally(int kind) {
+void fill_tally(int kind) {
   int i;
   int at;
-  int total;
   int place;
   int to;
 
-  clear(tally, code_count);
-  total = 0;
+  clear_tally();
   i = 0;
   at = 0;
   place = -1;
@@ -4117,41 +4174,38 @@ int fill_tally(int kind) {
       place = *(code_place + i);
       at = i;
     }
-    if ((kind_of(i) == kind) * (*(executions + i) != 0)) {
-      total = total + *(executions + i);
+    if ((kind_of(i) == kind) * (*(executions + i) + *(million_executions + i) != 0)) {
       to = at;
       if (kind == 1) to = field(*(code + i), 1, 67108864);  // in the code, as it was executed
-      *(tally + to) = *(tally + to) + *(executions + i);
+      add_to_tally(to, i);
+      add_to_tally(code_count, i);
     }
     i = i + 1;
   }
-  return total;
 }
 
 void put_profile_part(int* title, int kind) {
-  int total;
   int row;
   int best;
   int i;
 
-  total = fill_tally(kind);
+  fill_tally(kind);
   put_text(title);
   put_text(": ");
-  put_number(total);
+  put_tally(code_count, 1);
   put('\n');
   row = 0;
   while (row < profile_rows) {
     best = 0;
     i = 1;
     while (i < code_count) {
-      if (*(tally + i) > *(tally + best)) best = i;
+      if (is_more(i, best)) best = i;
       i = i + 1;
     }
-    if (*(tally + best) > 0) {
-      put_wide(*(tally + best), 12);
+    if (*(tally + best) + *(million_tally + best) > 0) {
+      put_tally(best, 12);
       put_text("  ");
-      if (total > 20000000) put_wide(*(tally + best) / (total / 100), 3);
-      else put_wide(*(tally + best) * 100 / total, 3);
+      put_wide(percent(best), 3);
       put_text(" %  ");
       i = -1;
       if (kind == 1) i = procedure_at(4 * best);
@@ -4166,23 +4220,24 @@ void put_profile_part(int* title, int kind) {
       put('\n');
     } else row = profile_rows;
     *(tally + best) = 0;
+    *(million_tally + best) = 0;
     row = row + 1;
   }
 }
 
 void put_profile() {
   int i;
-  int total;
 
-  tally = allocate(code_count);
-  total = 0;
+  tally = allocate(code_count + 1);
+  million_tally = allocate(code_count + 1);
+  clear_tally();
   i = 0;
   while (i < code_count) {
-    total = total + *(executions + i);
+    add_to_tally(code_count, i);
     i = i + 1;
   }
   put_text("instructions: ");
-  put_number(total);
+  put_tally(code_count, 1);
   put('\n');
   put_profile_part("calls", 1);
   put_profile_part("loops", 2);
@@ -4197,7 +4252,10 @@ void execute(int megabytes, int* name) {
   start_machine(megabytes);
   context = load_program(megabytes);
   push_arguments(context, name);
-  if (profiling) executions = allocate_clear(code_count);
+  if (profiling) {
+    executions = allocate_clear(code_count);
+    million_executions = allocate_clear(code_count);
+  }
   call_name = allocate(300);
   flush();
   running = 1;

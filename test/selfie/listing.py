@@ -100,3 +100,13 @@ int main() {
     assert re.search(r"loads: \d+\n", out) and re.search(r"stores: \d+\n", out)
     total = int(re.search(r"instructions: (\d+)", out).group(1))
     assert total == run("-c", program, "-d", "-m", 1, status=20).count(b"\n")
+    # What an int cannot count any more: by a selfie that takes each execution for so many.
+    once = "add_count(executions, million_executions, i, 1, 0);"
+    text = (ROOT / "selfie.c").read_text()
+    assert text.count(once) == 1
+    for millions in (5, 500):
+        many = write("many.c", text.replace(once, once.replace("1, 0", f"1, {millions}")))
+        each = millions * 1000000 + 1
+        out = run("-c", many, "-m", 64, "-c", program, "-p", "-m", 1, status=20).decode()
+        assert f"instructions: {total * each}\n" in out, out
+        assert re.search(rf"calls: {6 * each}\n +{5 * each}   83 %  twice\(\)\n +{each}   16 %  main\(\)\n", out), out
