@@ -8,6 +8,8 @@ import pytest
 
 from tree import ROOT
 
+LESSONS = sorted(p.name for p in (ROOT / "docs/course").iterdir() if p.is_dir())
+
 
 def sh(text, *words):
     parts = "".join(f'. "$root/tools/door/{part}.sh"\n' for part in ("say", "packages", "build", "python", "run", "test", "teach"))
@@ -222,7 +224,9 @@ def test_however_an_installation_ends_daemons_start_again(tmp_path, ends):
     (["test", "--preset", "relase"], "no preset 'relase'; did you mean release?"),
     (["run", "--heap", "glibc", "--", "true"], "run: no heap 'glibc'; a program has the C library's malloc without ./polder run"),
     (["run", "--heap=system", "true"], "run: no heap 'system'; a program has the C library's malloc without ./polder run"),
-    (["teach", "11"], "no lesson '11'; there is: 1 to 10"),
+    (["teach", "0"], f"no lesson '0'; there is: 1 to {len(LESSONS)}"),
+    (["teach", "01"], f"no lesson '01'; there is: 1 to {len(LESSONS)}"),
+    (["teach", "99"], f"no lesson '99'; there is: 1 to {len(LESSONS)}"),
     (["teach", "check"], "teach check: which lesson?"),
     (["teach", "check", "1", "2"], "teach check: one lesson, and nothing behind it: '2'"),
     (["teach", "1", "check"], "teach: one lesson, and nothing behind it: 'check'"),
@@ -265,16 +269,21 @@ def test_the_laboratory_reads_and_writes_utf_8_whatever_the_locale(tmp_path):
 
 
 def test_lessons_are_found_by_their_number():
-    run = sh('for n in 1 2 3 4 5 6 7 8 9 10; do lesson $n; echo; done')
-    lessons = run.stdout.split()
-    assert run.returncode == 0 and len(lessons) == 10
-    assert sorted(p.name for p in (ROOT / "docs/course").iterdir() if p.is_dir()) == lessons
+    run = sh('for n; do lesson $n; echo; done', *(str(n + 1) for n in range(len(LESSONS))))
+    assert run.returncode == 0 and run.stdout.split() == LESSONS
     assert sh('lesson_number "$1"', "08-a-race").stdout == "8"
+
+
+def test_a_lesson_is_there_when_its_folder_is(tmp_path):
+    for n in range(1, 12):
+        (tmp_path / f"docs/course/{n:02}-x").mkdir(parents=True)
+    run = sh('root=$1; lesson 11; lesson 12', str(tmp_path))
+    assert (run.returncode, run.stdout, run.stderr) == (2, "11-x", "polder: no lesson '12'; there is: 1 to 11\n")
 
 
 def test_the_lessons_have_titles():
     listed = sh("list_lessons").stdout.splitlines()
-    assert [line.split(".")[0] for line in listed[:10]] == [str(n) for n in range(1, 11)]
+    assert [line.split(".")[0] for line in listed[:len(LESSONS)]] == [str(n + 1) for n in range(len(LESSONS))]
 
 
 def test_an_exercise_is_kept_and_judged(tmp_path):

@@ -19,11 +19,11 @@ def ends_early(text):
 def test_course():
     """Each lesson's program runs; its exercise as given is refused, and its solution is not. A program that ends itself is no solution."""
     lessons = sorted(p for p in COURSE.iterdir() if p.is_dir())
-    assert len(lessons) == 10
+    assert len(lessons) >= 10
     for lesson in lessons:
         words = (lesson / "run").read_text().split()
-        races = lesson.name[:2] in ("08", "09")  # whose programs are to fail
-        said = run(*words, status=1 if races else 0)
+        fails = (lesson / "fails").exists()  # says how its program does
+        said = run(*words, status=1 if fails else 0)
         assert len(said) > 50, lesson
         words = (lesson / "check").read_text().split()
         explored = "-x" in words

@@ -1,4 +1,4 @@
-# teach — the ten lessons of docs/course, and Selfie, on which they run. What one writes is in build/course.
+# teach — the lessons of docs/course, and Selfie, on which they run. What one writes is in build/course.
 
 door_teach() {
   case ${1-} in
@@ -21,11 +21,15 @@ door_teach() {
 
 # The folder of lesson N.
 lesson() {
-  case $1 in
-    [1-9] | 10) set -- "$1" "$root"/docs/course/"$(printf '%02d' "$1")"-* ;;
-    *) fail 2 "no lesson '$1'; there is: 1 to 10" ;;
-  esac
-  printf '%s' "${2##*/}"
+  for folder in "$root"/docs/course/[0-9][0-9]-*; do
+    folder=${folder##*/}
+    last=$(lesson_number "$folder")
+    if [ "$1" = "$last" ]; then
+      printf '%s' "$folder"
+      return
+    fi
+  done
+  fail 2 "no lesson '$1'; there is: 1 to $last"
 }
 
 list_lessons() {
