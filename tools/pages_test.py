@@ -1,6 +1,7 @@
 """What a page lists is what the code has."""
 
 import re
+from math import prod
 
 from tree import ROOT
 
@@ -12,3 +13,10 @@ def test_the_calls_a_sandbox_has_to_allow_are_all_named():
     told = page.split("\n## Sandboxes\n")[1].split("\n## ")[0]
     assert len(calls) > 15
     assert calls <= set(re.findall(r"\w+", told)), "calls that lifecycle.md does not name"
+
+
+def test_the_glossary_knows_how_many_size_classes_there_are():
+    header = (ROOT / "src/polder/mem/size_class/stepped.hpp").read_text()
+    terms = re.search(r"constexpr unsigned count = ([\d+* ]+);", header)[1].split("+")
+    count = sum(prod(int(factor) for factor in term.split("*")) for term in terms)
+    assert f"| **size class** | index of a block size, 1 to {count}." in (ROOT / "docs/glossary.md").read_text()
