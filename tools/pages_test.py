@@ -1,5 +1,6 @@
 """What a page lists is what the code has."""
 
+import json
 import re
 from math import prod
 
@@ -20,3 +21,9 @@ def test_the_glossary_knows_how_many_size_classes_there_are():
     terms = re.search(r"constexpr unsigned count = ([\d+* ]+);", header)[1].split("+")
     count = sum(prod(int(factor) for factor in term.split("*")) for term in terms)
     assert f"| **size class** | index of a block size, 1 to {count}." in (ROOT / "docs/glossary.md").read_text()
+
+
+def test_every_preset_is_named():
+    presets = json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]
+    told = re.search(r"^The presets are .*?\n\n", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE | re.DOTALL)[0]
+    assert set(re.findall(r"`([^`]+)`", told)) == {preset["name"] for preset in presets if not preset.get("hidden")}
