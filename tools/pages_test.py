@@ -27,3 +27,13 @@ def test_every_preset_is_named():
     presets = json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]
     told = re.search(r"^The presets are .*?\n\n", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE | re.DOTALL)[0]
     assert set(re.findall(r"`([^`]+)`", told)) == {preset["name"] for preset in presets if not preset.get("hidden")}
+
+
+def test_how_to_reclaim_writes_each_setting_of_a_drain_and_a_bound():
+    page = (ROOT / "docs/how-to/reclaim.md").read_text()
+    for header, struct in (("drain", "drain_policy"), ("limbo_domain", "bound_policy")):
+        text = (ROOT / f"src/polder/smr/{header}.hpp").read_text()
+        body = re.search(rf"^struct {struct} {{\n(.*?)^}};", text, re.MULTILINE | re.DOTALL)[1]
+        settings = re.findall(r"^  (?!static)[\w:]+\*? (?:\(\*)?(\w+)\b.* = .*;", body, re.MULTILINE)
+        assert len(settings) == 4
+        assert [s for s in settings if f".{s} = " not in page] == []
