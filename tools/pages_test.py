@@ -6,14 +6,26 @@ from math import prod
 
 from tree import ROOT
 
+SANDBOXES = (ROOT / "docs/how-to/lifecycle.md").read_text().split("\n## Sandboxes\n")[1].split("\n## ")[0]
+CALLS = (ROOT / "test/faults/documented_calls.hpp").read_text().split("tolerated_calls")[0]
+
+
+def calls_in(text):
+    return set(re.findall(r"\bSYS_(\w+)", text))
+
 
 def test_the_calls_a_sandbox_has_to_allow_are_all_named():
-    allowed = (ROOT / "test/faults/documented_calls.hpp").read_text().split("tolerated_calls")[0]
-    calls = set(re.findall(r"\bSYS_(\w+)", allowed))
-    page = (ROOT / "docs/how-to/lifecycle.md").read_text()
-    told = page.split("\n## Sandboxes\n")[1].split("\n## ")[0]
+    calls = calls_in(CALLS)
     assert len(calls) > 15
-    assert calls <= set(re.findall(r"\w+", told)), "calls that lifecycle.md does not name"
+    assert calls <= set(re.findall(r"\w+", SANDBOXES)), "calls that lifecycle.md does not name"
+
+
+def test_the_calls_of_an_option_are_named_with_it():
+    for option in ("profile", "timeline"):
+        calls = calls_in(re.search(rf"{option}_calls\[\] = {{(.*?)}};", CALLS, re.DOTALL)[1])
+        told = [point for point in SANDBOXES.split("\n* ") if f"`{option}=`" in point]
+        assert len(told) == 1
+        assert calls <= set(re.findall(r"\w+", told[0])), option
 
 
 def test_the_glossary_knows_how_many_size_classes_there_are():

@@ -28,6 +28,37 @@ inline constexpr long documented_calls[] = {
     SYS_pread64,  // with openat and close, when there is room for huge pages: how much of large blocks is touched
 };
 
+// And with profile=, where the files are written.
+inline constexpr long profile_calls[] = {
+    SYS_rt_sigprocmask,   // a page of the stack; no SIGXFSZ while a file is written
+    SYS_rt_sigtimedwait,  // what came of it is taken back
+    SYS_getcwd,           // where the process begins: what the files' name is relative to
+    SYS_rt_sigaction,     // profile_signal
+    // The files, and what is mapped where.
+    SYS_openat,
+    SYS_read,
+    SYS_write,
+    SYS_close,
+};
+
+// And with timeline=, from its first event to its file.
+inline constexpr long timeline_calls[] = {
+    SYS_gettid,
+    SYS_prctl,  // a thread's name
+    SYS_flock,  // does another process look at the file this moment?
+    SYS_kill,   // signal 0: does the process live that has begun it?
+    // The file, without SIGXFSZ; the command's line, and names that threads were given since.
+    SYS_getcwd,
+    SYS_rt_sigprocmask,
+    SYS_rt_sigtimedwait,
+    SYS_openat,
+    SYS_lseek,
+    SYS_read,
+    SYS_ftruncate,
+    SYS_write,
+    SYS_close,
+};
+
 // What the test itself and libc's threads need beside.
 inline constexpr long tolerated_calls[] = {
     SYS_exit_group, SYS_exit, SYS_write, SYS_rt_sigreturn, SYS_clone3, SYS_set_robust_list, SYS_rseq,
