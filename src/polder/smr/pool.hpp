@@ -1,11 +1,13 @@
 #pragma once
 // pool — memory of reclaimed objects, kept by the thread that reclaimed them for what it makes next.
 //
-// A list a kind, few kinds: a structure has one or two. One thread's at a time. Only memory of made_kind comes here.
+// A list a kind, few kinds: a structure has one or two. One thread's at a time. Only memory of made_kind comes here. A child
+// of a fork finds lists that it can go on with: the steps stand in an order that the compiler keeps (bag.hpp).
 #include <cstddef>
 #include <new>
 
 #include <polder/smr/kind.hpp>
+#include <polder/sync/atomic.hpp>
 
 namespace polder::smr {
 
@@ -35,7 +37,9 @@ class pool {
       if (l.of == nullptr) l.of = &of;
       if (l.of != &of) continue;
       if (l.size == most) return false;
-      l.first = new (memory) link{l.first};
+      link* const top = new (memory) link{l.first};
+      signal_fence();
+      l.first = top;
       ++l.size;
       return true;
     }
@@ -55,6 +59,7 @@ class pool {
     link* const top = l.first;
     if (top == nullptr) return nullptr;
     l.first = top->next;
+    signal_fence();
     --l.size;
     return top;
   }

@@ -2,11 +2,15 @@
 // published — a copy of what others publish, sorted: one scan's, kept by its thread for the next.
 //
 // Without memory for all of it there is none: whole() is false, and who asks must go through the words themselves.
+//
+// A child of a fork never finds more room than there is: where it grows, the compiler keeps the order (bag.hpp).
 #include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <new>
 #include <utility>
+
+#include <polder/sync/atomic.hpp>
 
 namespace polder::smr {
 
@@ -56,6 +60,7 @@ class published {
     if (more == nullptr) return false;
     std::copy(items_, items_ + size_, more);
     delete[] std::exchange(items_, more);
+    signal_fence();
     room_ = room;
     return true;
   }
