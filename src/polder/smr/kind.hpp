@@ -14,6 +14,7 @@ struct kind {
   void (*reclaim)(void*) noexcept;    // the deleter
   bool heap_block;                    // reclaim is destroy and ::operator delete of memory aligned as malloc's
   const void* (*guarded)(const void*) = nullptr;  // what guards know it by; null: its own address
+  bool may_repeat = false;  // the deleter need not delete: others of the same object may wait meanwhile
 };
 
 // A type whose objects differ in size says how many bytes one takes: `std::size_t weight() const`.

@@ -3,7 +3,7 @@
 // twice is found at its second time. In others it is nothing.
 //
 // An object stands here as what guards know it by (kind::guarded), whatever its deleter: one that carries state is retired
-// as another object, which is made anew each time.
+// as another object, which is made anew each time. What may be retired again while it waits (kind::may_repeat) does not.
 #include <polder/base/check.hpp>
 #include <polder/smr/kind.hpp>
 
@@ -20,10 +20,12 @@ class ledger {
  public:
   // False: it is there already.
   [[nodiscard]] bool enter(const retired_object& o) {
+    if (o.of->may_repeat) return true;
     const std::lock_guard<std::mutex> hold(lock_);
     return entries_.insert(o.guarded()).second;
   }
   void strike(const retired_object& o) {
+    if (o.of->may_repeat) return;
     const std::lock_guard<std::mutex> hold(lock_);
     entries_.erase(o.guarded());
   }

@@ -9,6 +9,7 @@
 // take, as long as such a thread can be made. The domain is made with its first use and never destroyed. Where the
 // standard says noexcept and there is no memory, the process ends.
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include <polder/smr/epoch/epoch.hpp>
@@ -81,18 +82,24 @@ struct rcu_retiring {
   static void retire(rcu_domain& dom, const retired_object& what) { dom.retire(what); }
 };
 
-// A call of d(p). Another of the same p is no mistake: it need not be a deletion. So it is not known by p (kind::guarded).
-template <class T, class D>
-struct rcu_scheduled : with_deleter<T, D> {};
+// A call of d(p). Another of the same p is no mistake: it need not be a deletion.
+template <const kind& Of>
+inline constexpr kind rcu_scheduled = [] {
+  kind of = Of;
+  of.may_repeat = true;
+  return of;
+}();
 
 // The same for an object of any type. Throws std::bad_alloc.
 template <class T, class D = std::default_delete<T>>
 void rcu_retire(T* p, D d = D(), rcu_domain& dom = rcu_default_domain()) {
-  if constexpr (std::is_empty_v<D> && std::is_default_constructible_v<D>) {
+  if constexpr (std::is_same_v<D, std::default_delete<T>>) {
     rcu_retiring::retire(dom, {without_const(p), &kind_for<T, D>()});
+  } else if constexpr (std::is_empty_v<D> && std::is_default_constructible_v<D>) {
+    rcu_retiring::retire(dom, {without_const(p), &rcu_scheduled<kind_of<T, D>>});
   } else {
-    using scheduled = rcu_scheduled<T, D>;
-    rcu_retiring::retire(dom, {new scheduled{{p, std::move(d)}}, &made_kind<scheduled>});
+    using scheduled = with_deleter<T, D>;
+    rcu_retiring::retire(dom, {new scheduled{p, std::move(d)}, &rcu_scheduled<made_kind<scheduled>>});
   }
 }
 

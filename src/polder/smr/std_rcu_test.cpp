@@ -89,6 +89,16 @@ TEST(std_rcu, schedules_one_pointer_as_often_as_it_is_asked_to) {
   EXPECT_EQ(calls, 3);
 }
 
+TEST(std_rcu, schedules_one_pointer_as_often_as_it_is_asked_to_without_state) {
+  static int calls;
+  calls = 0;
+  int told = 0;
+  for (int n = 0; n != 3; ++n) rcu_retire(&told, [](int* p) { ++*p, ++calls; });
+  rcu_barrier();
+  EXPECT_EQ(told, 3);
+  EXPECT_EQ(calls, 3);
+}
+
 struct counting {
   std::atomic<int>* told = nullptr;
   template <class T>
