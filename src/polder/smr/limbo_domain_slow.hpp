@@ -67,6 +67,7 @@ void limbo_domain<Core>::synchronize() {
 template <class Core>
 void limbo_domain<Core>::drain() {
   outside("drain");
+  const thread_slot::one_call of_this;
   if (background_.is(thread_slot::mine()))
     misused(Core::info.name, "drain() in a deleter that the domain's own thread runs would wait for itself");
   const os::holding one_at_a_time(drain_lock_);
@@ -489,10 +490,11 @@ void limbo_domain<Core>::thread_ended(thread_slot::number who) noexcept {
   if (member* const m = members_.find(who)) part(*m);
 }
 
+// A drain goes from guard to guard, and from first to last in one seat: what it has collected lies there.
 template <class Core>
 bool limbo_domain<Core>::needs(thread_slot::number who) const noexcept {
   const member* const m = members_.find(who);
-  return m != nullptr && m->is_inside();
+  return m != nullptr && (m->is_inside() || drain_lock_.holder() == os::thread_mark());
 }
 
 template <class Core>

@@ -15,9 +15,10 @@
 // The end of a thread. C++ thread_local objects are destroyed before; destructors of thread-specific data (pthread keys)
 // may come after. One that asks for a number then gets one, and is watched again as long as the C library makes rounds;
 // past these the number is `fleeting`: give_back() must be called when it is not needed any more. A number that any watcher
-// still needs, for an open guard of the thread's, is kept: to the next round, or to the next give_back(). Rounds are counted from
-// the registry's first call in one. What cannot be told is how many came before: if a thread asks for the first time in one of
-// them, and in the last one again or then first, nobody hears of its end, and its number and its seats stay taken.
+// still needs, for an open guard of the thread's or its drain, is kept: to the next round, or to the next give_back(). Rounds
+// are counted from the registry's first call in one. What cannot be told is how many came before: if a thread asks for the
+// first time in one of them, and in the last one again or then first, nobody hears of its end, and its number and its seats
+// stay taken.
 #include <cstdint>
 
 #include <polder/base/config.hpp>
@@ -40,6 +41,14 @@ class thread_slot {
   // while some watcher needs it, who does the same later.
   static bool fleeting() noexcept { return fleeting_; }
   static void give_back() noexcept;
+
+  // What may take a number, and needs it to its end alone.
+  struct [[nodiscard]] one_call {
+    ~one_call() {
+      if (fleeting()) [[unlikely]]
+        give_back();
+    }
+  };
 
  private:
   POLDER_NOINLINE static number take() noexcept;

@@ -6,12 +6,16 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <functional>
 #include <mutex>
+#include <optional>
 #include <polder/base/sanitizers.hpp>
 #include <polder/smr/epoch/epoch.hpp>
 #include <polder/smr/hazard/hazard.hpp>
 #include <polder/smr/std_rcu.hpp>
+#include <polder/smr/steps_test.hpp>
 #include <thread>
+#include <utility>
 
 namespace polder::smr {
 namespace {
@@ -120,36 +124,82 @@ TEST(thread_slots, of_a_thread_in_its_last_round_are_given_back_though_it_passed
   domain.drain();
 }
 
-// Between the registry's last call and the last round nobody asks for a number.
-struct last_round_after_idle_ones {
-  static inline pthread_key_t key;
-  static inline int round;
-  static inline thread_slot::number mine;
-
-  static void next(void* p) {
-    if (++round != PTHREAD_DESTRUCTOR_ITERATIONS) {
-      pthread_setspecific(key, p);
-      return;
-    }
-    const std::scoped_lock region(rcu_default_domain());
-    mine = thread_slot::mine();
+// A thread that does one thing, for which it takes a number, and another in the last round. In the rounds between it asks
+// for none.
+class ends_late {
+ public:
+  ends_late(std::function<void()> first, std::function<void()> last) : last_(std::move(last)) {
+    EXPECT_EQ(pthread_key_create(&key_, next), 0);
+    thread_ = std::thread([this, first = std::move(first)] {
+      pthread_setspecific(key_, this);
+      first();
+    });
   }
+  ends_late(const ends_late&) = delete;
+  ends_late& operator=(const ends_late&) = delete;
+
+  void join() {
+    thread_.join();
+    EXPECT_EQ(round_, PTHREAD_DESTRUCTOR_ITERATIONS);
+    pthread_key_delete(key_);
+  }
+
+ private:
+  static void next(void* p) {
+    ends_late& mine = *static_cast<ends_late*>(p);
+    if (++mine.round_ != PTHREAD_DESTRUCTOR_ITERATIONS) pthread_setspecific(mine.key_, p);
+    else mine.last_();
+  }
+
+  pthread_key_t key_{};
+  int round_ = 0;
+  const std::function<void()> last_;
+  std::thread thread_;
 };
 
 TEST(thread_slots, of_a_thread_in_its_last_round_are_given_back_though_it_was_idle_in_the_rounds_before) {
-  using t = last_round_after_idle_ones;
-  t::round = 0;
-  ASSERT_EQ(pthread_key_create(&t::key, t::next), 0);
-  std::thread([] {
-    pthread_setspecific(t::key, &t::key);
+  thread_slot::number its = thread_slot::none;
+  const auto opens_a_region = [&its] {
     const std::scoped_lock region(rcu_default_domain());
-  }).join();
-  EXPECT_EQ(t::round, PTHREAD_DESTRUCTOR_ITERATIONS);
-  std::thread([] {
+    its = thread_slot::mine();
+  };
+  ends_late(opens_a_region, opens_a_region).join();
+  std::thread([&] {
     const std::scoped_lock region(rcu_default_domain());
-    EXPECT_EQ(thread_slot::mine(), t::mine);
+    EXPECT_EQ(thread_slot::mine(), its);
   }).join();
-  pthread_key_delete(t::key);
+}
+
+// While it drains, a thread with a lesser number ends: whoever asks next gets that number, and with it another seat.
+TEST(thread_slots, of_a_thread_in_its_last_round_stay_its_own_until_its_drain_is_over) {
+  ebr::domain domain;
+  std::optional<ebr::guard<1>> mine(std::in_place, domain);  // its seat is the last that the drain comes to
+  thread_slot::number lesser = thread_slot::none, greater = thread_slot::none;
+  std::uint64_t left = 1;
+  steps done, told;
+  std::thread retires([&] {
+    ebr::guard<1> g(domain);
+    lesser = thread_slot::mine();
+    g.retire(g.make<long>());
+    done.reach(1);
+    told.wait_for(1);
+  });
+  done.wait_for(1);
+  ends_late drains([&] { greater = thread_slot::mine(); },
+                   [&] { domain.drain(), left = domain.statistics().unreclaimed(); });
+  while (domain.members().find(lesser)->gate.state() != seat_state::claimed) std::this_thread::yield();
+  told.reach(1);
+  retires.join();
+  mine.reset();
+  drains.join();
+  EXPECT_LT(lesser, greater);
+  EXPECT_EQ(left, 0u);
+  // Nobody has either any more.
+  std::thread([&] {
+    EXPECT_EQ(thread_slot::mine(), lesser);
+    std::thread([&] { EXPECT_EQ(thread_slot::mine(), greater); }).join();
+  }).join();
+  domain.drain();
 }
 
 #endif

@@ -42,19 +42,12 @@ class locally_linearizable : public collection<locally_linearizable<T, R, Memory
  private:
   friend collection<locally_linearizable, T, in_node<T>>;
 
-  // A thread past its end has a number for this call alone.
-  struct call {
-    ~call() {
-      if (smr::thread_slot::fleeting()) smr::thread_slot::give_back();
-    }
-  };
-
   bool insert(kept& e) {
-    const call of_this;
+    const smr::thread_slot::one_call of_this;
     return backends_.mine().insert(e);
   }
   std::optional<kept> remove() {
-    const call of_this;
+    const smr::thread_slot::one_call of_this;
     return backends_.template remove<typename Sheet::scan>();
   }
 
