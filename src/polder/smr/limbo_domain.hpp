@@ -248,7 +248,7 @@ class limbo_domain : thread_watcher {
   template <class F>
   void each_obstacle(F&& f) {
     const std::uint64_t now = os::coarse_milliseconds();
-    const member* const mine = members_.find(thread_slot::mine());
+    const member* const mine = members_.find(thread_slot::held());
     for (member* m = members_.first(); m != nullptr; m = m->next) {
       const std::uint64_t word = m == mine ? 0 : core_.obstacle(*m);
       if (word == 0) {

@@ -52,7 +52,7 @@ limbo_domain<Core>::~limbo_domain() {
 
 template <class Core>
 void limbo_domain<Core>::close_mine() noexcept {
-  member* const m = members_.find(thread_slot::mine());
+  member* const m = members_.find(thread_slot::held());
   if (m == nullptr || !m->is_inside())
     misused(Core::info.name, "a guard was closed that this thread does not hold");
   close(*m);
@@ -116,7 +116,7 @@ std::uint64_t limbo_domain<Core>::retired_in_background() const noexcept {
 
 template <class Core>
 void limbo_domain<Core>::detach() noexcept {
-  if (member* const m = members_.find(thread_slot::mine())) part(*m);
+  if (member* const m = members_.find(thread_slot::held())) part(*m);
 }
 
 template <class Core>
@@ -532,7 +532,7 @@ unsigned limbo_domain<Core>::members_inside() const noexcept {
 
 template <class Core>
 void limbo_domain<Core>::outside(std::string_view what) const {
-  const member* const m = members_.find(thread_slot::mine());
+  const member* const m = members_.find(thread_slot::held());
   if (m != nullptr && m->is_inside()) {
     if (what == "drain")
       misused(Core::info.name, "drain() inside a guard of the same domain would wait for itself");

@@ -32,7 +32,7 @@ class membership {
     for (auto& row : rows_) delete[] row.load(order::relaxed);
   }
 
-  // The calling thread's; null: it has none yet, see join().
+  // The calling thread's; null: it has none yet, see join(), or no number.
   [[gnu::always_inline]] Member* find(thread_slot::number n) const noexcept {
     if (n < near) [[likely]]
       return near_[n].load(order::relaxed);

@@ -36,6 +36,8 @@ class thread_slot {
     const number held = held_;
     return held != none ? held : take();
   }
+  // The same, or none where it has none yet.
+  static number held() noexcept { return held_; }
 
   // Whether nobody will hear of the calling thread's end: its holder must give_back() what it was given. Nothing happens
   // while some watcher needs it, who does the same later.

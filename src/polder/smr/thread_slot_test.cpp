@@ -202,6 +202,27 @@ TEST(thread_slots, of_a_thread_in_its_last_round_stay_its_own_until_its_drain_is
   domain.drain();
 }
 
+TEST(thread_slots, are_not_taken_in_the_last_round_by_what_opens_no_guard) {
+  ebr::domain domain;
+  const std::pair<const char*, std::function<void()>> calls[] = {
+      {"synchronize", [&] { domain.synchronize(); }},
+      {"rcu_synchronize", [] { rcu_synchronize(); }},
+      {"detach", [&] { domain.detach(); }},
+      {"stalls", [&] { domain.stalls(0, [](const stall&) {}); }},
+      {"longest_stall", [&] { domain.longest_stall(); }},
+  };
+  const auto least_free = [] {
+    thread_slot::number found = thread_slot::none;
+    std::thread([&] { found = thread_slot::mine(); }).join();
+    return found;
+  };
+  for (const auto& [name, call] : calls) {
+    const thread_slot::number before = least_free();
+    ends_late([] { thread_slot::mine(); }, call).join();
+    EXPECT_EQ(least_free(), before) << name;
+  }
+}
+
 #endif
 
 // A guard that a thread leaves open in its specific data, whose destructor comes after the registry's.
