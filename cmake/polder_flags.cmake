@@ -55,8 +55,8 @@ if(POLDER_SANITIZE STREQUAL "address,undefined")
       -Wno-stringop-overflow>)  # which then sees an offset of 34359738616 where there is none; release and dev look at it
 endif()
 
-# Threads count too. And the heap's own tests, whose memory is none of AddressSanitizer's, have those of UBSan's checks here that cost
-# the compiler a twelfth and their runs little; the preset ubsan has them all.
+# Threads count too. And the heap's own tests have those of UBSan's checks here, too, that cost the compiler a twelfth and their runs
+# little; the preset ubsan has them all.
 if(POLDER_COVERAGE)
   target_compile_options(polder_options INTERFACE --coverage -fprofile-update=atomic
     -fsanitize=undefined -fno-sanitize=null,alignment,object-size,vptr,pointer-overflow -fno-sanitize-recover=all)
