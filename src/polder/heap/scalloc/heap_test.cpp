@@ -615,6 +615,28 @@ TEST_F(scalloc_fork, a_child_goes_on_with_what_others_had) {
   for (void* p : mine) h.free(p);
 }
 
+// Two LABs that have begun as often count their sets' generations alike.
+TEST_F(scalloc_fork, a_span_of_sets_that_were_torn_is_in_none_of_its_adopter) {
+  heap h;
+  h.free(h.allocate(16));
+  std::vector<void*> a;
+  std::thread([&] {
+    a = many(h, 2 * per_span + 1, 256);
+    for (unsigned i = 0; i < per_span - 1; ++i) h.free(a[i]);
+    for (unsigned i = 0; i < 110; ++i) h.free(a[per_span + i]);
+    EXPECT_EQ(h.own()->own.sets[size_classes::of(256)].oldest(), &span_of(h, a[0]));
+    EXPECT_TRUE(h.own()->enter());
+    os::lock(h.own()->own.lock);  // and there it stays
+  }).join();
+  h.it.after_fork_child();  // of this thread's child, in which the other is not
+  h.free(a[per_span - 1]);
+  ASSERT_EQ(nullptr, h.own()->own.sets[size_classes::of(256)].oldest());
+  EXPECT_EQ(span_state::free, state_of(h, a[0]));
+  for (unsigned i = per_span + 110; i < a.size(); ++i) h.free(a[i]);
+  for (unsigned i : {per_span, 2 * per_span}) EXPECT_EQ(span_state::free, state_of(h, a[i]));
+  EXPECT_EQ(0u, h.now().allocated);
+}
+
 // ---- the ablations -------------------------------------------------------------------------------------------------------
 
 TEST_F(scalloc_variants, without_madvise_empty_spans_keep_their_memory) {

@@ -269,7 +269,7 @@ class span_life {
 
   // Under the lock of the LAB that s.owner names: marked free, it leaves the set and its owner.
   static void release(lab_type& l, span& s) noexcept {
-    if (is_listed(l, s)) l.sets[s.cls.load(order::relaxed)].remove(s);
+    unlist(l, s);
     s.owner.store(owner_word{}, order::relaxed);  // nobody adopts it from now on
   }
 
@@ -277,7 +277,7 @@ class span_life {
     lab_type& former = o.lab<lab_type>();
     Locks::lock(former.lock);
     if (s.owner.load(order::relaxed) == o && former.owner.load(order::relaxed) != o) {
-      if (is_listed(former, s)) former.sets[s.cls.load(order::relaxed)].remove(s);
+      unlist(former, s);
       // An orphan floats, but for the child of a fork that came while its thread was inside.
       if (s.epoch.load(order::relaxed).state() != span_state::floating) step(s, span_state::floating);
       s.owner.store(l.owner.load(order::relaxed), order::release);  // sync: span-owner
@@ -309,8 +309,10 @@ class span_life {
     }
   }
 
-  static bool is_listed(const lab_type& l, const span& s) noexcept {
-    return s.listed.get() != 0 && s.listed.get() == l.generation.get();
+  // Under the lock of l, which s leaves: LABs count their generations alike, so of a set that was forgotten nothing may go with it.
+  static void unlist(lab_type& l, span& s) noexcept {
+    if (s.listed.get() == l.generation.get()) l.sets[s.cls.load(order::relaxed)].remove(s);
+    else s.listed.set(0);
   }
   static void next_generation(lab_type& l) noexcept {
     const std::uint32_t next = l.generation.get() + 1;
