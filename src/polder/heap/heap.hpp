@@ -204,6 +204,7 @@ class shared_heap {
   // Does not return if p cannot be a block for which n bytes were asked. One of a class may have shrunk by a half, or by any
   // amount once one has for want of memory.
   void check_size(const void* p, std::size_t n, std::size_t alignment = 1) const noexcept {
+    if (n == 0) n = 1;  // as it was had
     const block_info b = front_.find(p);
     const std::size_t held = usable_size(p);
     const bool suits = b.cls != 0 ? n <= held && (n > held / 2 || class_for(n, alignment) == b.cls ||
@@ -214,7 +215,7 @@ class shared_heap {
   void check_aligned_size(const void* p, std::size_t alignment, std::size_t n) const noexcept {
     const std::size_t given = alignment_given(alignment);
     if (!is_aligned(address(p), given)) report_size(p, front_.find(p), usable_size(p));
-    check_size(p, n == 0 ? 1 : n, given);
+    check_size(p, n, given);
   }
 
   // ---- the rest ---------------------------------------------------------------------------------------------------

@@ -345,6 +345,7 @@ TYPED_TEST(heap_of_parts, the_peak_is_of_all_memory) {
 template <class Heap>
 Heap* interrupted;
 void* kept;
+void* of_no_bytes;
 
 TYPED_TEST(heap_of_parts, a_handler_may_allocate_and_free) {
   TypeParam h;
@@ -358,8 +359,10 @@ TYPED_TEST(heap_of_parts, a_handler_may_allocate_and_free) {
     std::memset(p, 1, 64);
     interrupted<TypeParam>->free(p);
     interrupted<TypeParam>->free(kept);
+    of_no_bytes = interrupted<TypeParam>->allocate(0);
   };
   void* const p = h.allocate(64);
+  h.it.deallocate_sized(of_no_bytes, 0);
   EXPECT_EQ(front::reentrant ? 2 : 1, front::most_at_once) << "only a reentrant front is entered twice";
   EXPECT_EQ(64u, h.now().allocated) << "what the handler freed is free once its thread is outside";
   h.free(p);
