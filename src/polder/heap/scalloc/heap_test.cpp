@@ -128,6 +128,14 @@ TEST_F(scalloc_virtual_spans, protected_ones_trap_beyond_the_real_span) {
   h.free(p);
 }
 
+TEST_F(scalloc_virtual_spans, protected_ones_are_told_of_in_full) {
+  heap h(with(protect, 1));
+  const std::vector<void*> all = many(h, 20, 700 * KiB);
+  EXPECT_EQ(20 * MiB, h.now().allocated) << "a block of 1 MiB each";
+  EXPECT_GE(h.now().mapped, 20 * real_spans::bytes.back());
+  for (void* p : all) h.free(p);
+}
+
 TEST_F(scalloc_virtual_spans, a_small_arena_has_smaller_ones_and_what_does_not_fit_is_mapped) {
   options o = usual<scalloc_sheet>();
   o.arena_size = 4 * MiB;

@@ -84,11 +84,14 @@ bool span_arena::open_beyond(span_number n) noexcept {
       return opened_from(open, step), true;
     }
   }
-  const std::size_t length = align_up(real_spans::smallest, setting_.page);
+  const std::size_t length = least_readable();
   if (!os::commit(from, length)) return false;
   os::keep_in_core_dumps(from, length, true);
   return opened_from(open, 1), true;
 }
+
+// Of a span that is opened in part.
+std::size_t span_arena::least_readable() const noexcept { return align_up(real_spans::smallest, page()); }
 
 // By us, or by another thread that opened the same.
 void span_arena::opened_from(span_number first, span_number count) noexcept {
@@ -119,11 +122,14 @@ span* span_arena::take(std::size_t real) noexcept {
 
 bool span_arena::make_readable(span& s, std::size_t real) noexcept {
   if (s.number <= whole_.load(order::acquire)) return true;  // sync: span-whole
-  const std::size_t had = s.readable != 0 ? s.readable : align_up(real_spans::smallest, page());
+  const std::size_t had = s.readable != 0 ? s.readable : least_readable();
   const std::size_t wanted = align_up(real, page());
-  auto* const start = reinterpret_cast<std::byte*>(&s);
-  if (wanted > had && !os::commit(start + had, wanted - had)) return false;
-  if (wanted > had) os::keep_in_core_dumps(start + had, wanted - had, true);
+  if (wanted > had) {
+    auto* const from = reinterpret_cast<std::byte*>(&s) + had;
+    if (!os::commit(from, wanted - had)) return false;
+    os::keep_in_core_dumps(from, wanted - had, true);
+    grown_.fetch_add(wanted - had, order::relaxed);
+  }
   s.readable = std::uint32_t(wanted > had ? wanted : had);
   return true;
 }
@@ -139,7 +145,9 @@ std::size_t span_arena::discard(span& s, std::size_t from) noexcept {
 
 std::size_t span_arena::readable_bytes() const noexcept {
   const std::size_t opened = this->opened(), whole = whole_.load(order::relaxed);
-  return (whole << shift_) + (opened > whole ? opened - whole : 0) * real_spans::smallest;
+  const std::size_t in_part = (opened > whole ? opened - whole : 0) * least_readable();
+  const std::size_t bytes = (whole << shift_) + in_part + grown_.load(order::relaxed);
+  return bytes < bytes_ ? bytes : bytes_;  // one may open in part, and let grow, what another opens the whole of
 }
 
 }  // namespace polder::heap::scalloc

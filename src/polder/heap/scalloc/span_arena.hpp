@@ -68,6 +68,7 @@ class span_arena {
   span_number opened() const noexcept {
     return span_number(opened_bytes_.load(order::acquire) >> shift_);  // sync: span-opened
   }
+  std::size_t least_readable() const noexcept;
   void opened_from(span_number first, span_number count) noexcept;
   void open_all() noexcept;
 
@@ -91,6 +92,7 @@ class span_arena {
   alignas(false_sharing_range) atomic<span_number> whole_;
   atomic<span_number> taken_;
   atomic<std::size_t> charged_;  // bytes of real spans that were taken, for limits set later. Relaxed: a sum
+  atomic<std::size_t> grown_;    // bytes that spans opened in part were let grow by. Relaxed: a sum
 };
 
 }  // namespace polder::heap::scalloc
