@@ -153,6 +153,18 @@ TEST_F(scalloc_virtual_spans, a_small_arena_has_smaller_ones_and_what_does_not_f
   EXPECT_EQ(0u, h.now().allocated);
 }
 
+TEST_F(scalloc_virtual_spans, the_smallest_arena_has_one) {
+  for (const std::size_t asked : {std::size_t{1}, 64 * KiB}) {
+    options o = usual<scalloc_sheet>();
+    o.arena_size = asked;
+    heap h(o);
+    void* const p = h.allocate(16);
+    ASSERT_NE(nullptr, p);
+    EXPECT_EQ(1u, h.front().find(p).cls);
+    h.free(p);
+  }
+}
+
 // ---- the life of a span -----------------------------------------------------------------------------------------------
 
 TEST_F(scalloc_life, hot_floating_reusable_free) {

@@ -24,6 +24,8 @@ bool span_arena::reserve(const setting& s) noexcept {
   setting_ = s;
   const std::size_t limit = limit_now();
   std::size_t bytes = s.bytes != 0 ? s.bytes : 32 * TiB;
+  const std::size_t one_span = s.page > smallest_virtual_span ? s.page : smallest_virtual_span;
+  if (bytes < one_span) bytes = one_span;
   // Of a limit the arena takes a share, whatever was asked: what it takes, blocks above 1 MiB and the program itself do
   // not have, and what it leaves, small blocks do not have.
   if (limit != SIZE_MAX) bytes = limit / 32 * 13;
