@@ -27,9 +27,12 @@ class asan_tracker {
   };
 
   void born(void* p, std::size_t n, std::size_t held, bool) noexcept {
+    shrank(p, n, held, held);
+    if (&__lsan_register_root_region != nullptr) tell_of_roots(address(p), address(p) + held);
+  }
+  void shrank(void* p, std::size_t n, std::size_t, std::size_t held) noexcept {
     if (&__asan_poison_memory_region != nullptr)
       __asan_poison_memory_region(static_cast<std::byte*>(p) + n, held - n);
-    if (&__lsan_register_root_region != nullptr) tell_of_roots(address(p), address(p) + held);
   }
   void died(void* p, std::size_t held) noexcept {
     if (&__asan_poison_memory_region != nullptr) __asan_poison_memory_region(p, held);

@@ -16,6 +16,7 @@
 //
 // Tracker, an object for each heap that begins as all zeroes:
 //   born(p, n, held, zeroed)  of the `held` bytes at p, n are a block from now on, and the rest is out of bounds
+//   shrank(p, n, had, held)   the block, which was of `had` bytes, is of n from now on, no more than before
 //   died(p, held)             the block was freed, or freed again
 //   resumed(p, held)          it is the heap's again
 //   quiet                     while one lives, what the calling thread touches is no mistake
@@ -69,7 +70,7 @@ class tracked : public Heap {
   void* reallocate(void* p, std::size_t n) noexcept {
     const life l = look(p);
     void* const q = allocate(n);
-    if (q == nullptr) return n <= l.asked ? p : nullptr;  // a shrink cannot fail
+    if (q == nullptr) return n <= l.asked ? shrunk(p, n, l) : nullptr;  // a shrink cannot fail
     __builtin_memcpy(q, p, std::min(n, l.asked));
     end(p, l);
     return q;
@@ -103,6 +104,10 @@ class tracked : public Heap {
     std::uintptr_t seal;  // of all the rest, so that nothing else is taken for one
 
     std::uintptr_t sealed(std::uintptr_t as) const { return address(this) ^ asked ^ as; }
+    void write(std::size_t n) {
+      asked = n;
+      seal = sealed(lives);
+    }
   };
   static_assert(sizeof(note) == min_alignment);
 
@@ -125,11 +130,18 @@ class tracked : public Heap {
       p = take(n + sizeof(note));
       if (p == nullptr) return nullptr;
       held = Heap::usable_size(p);
-      note* const at = note_of(p, held);
-      at->asked = n;
-      at->seal = at->sealed(note::lives);
+      note_of(p, held)->write(n);
     }
     tracker_.born(p, n, held, zeroed);
+    return p;
+  }
+
+  void* shrunk(void* p, std::size_t n, const life& l) noexcept {
+    {
+      const quiet q;
+      l.at->write(n);
+    }
+    tracker_.shrank(p, n, l.asked, l.held);
     return p;
   }
 

@@ -33,11 +33,21 @@ class kept_tracker {
   void born(void* p, std::size_t n, std::size_t held, bool zeroed) noexcept {
     all[p] = {.asked = n, .held = held, .zeroed = zeroed};
   }
+  void shrank(void* p, std::size_t n, std::size_t had, std::size_t held) noexcept {
+    EXPECT_EQ(had, all[p].asked);
+    EXPECT_EQ(held, all[p].held);
+    all[p].asked = n;
+  }
   void died(void* p, std::size_t) noexcept { ++all[p].died; }
   void resumed(void* p, std::size_t) noexcept { ++all[p].resumed; }
 };
 
-using heap_type = tracked<polder_heap<test_host>, kept_tracker>;
+struct refusing_heap : polder_heap<test_host> {
+  static inline bool refuses = false;
+  void* allocate(std::size_t n) noexcept { return refuses ? nullptr : polder_heap<test_host>::allocate(n); }
+};
+
+using heap_type = tracked<refusing_heap, kept_tracker>;
 
 struct watched : in_use<heap_type, lab> {
   static constexpr options usual{.arena_size = GiB, .decay_ms = 1'000'000};
@@ -98,6 +108,23 @@ TEST(tracked, realloc_moves_always) {
   auto* const r = static_cast<char*>(h.it.reallocate(q, 10));
   EXPECT_EQ('a', r[9]);
   h.free(r);
+}
+
+TEST(tracked, realloc_without_memory_shrinks_where_the_block_lies) {
+  watched h;
+  auto* const p = static_cast<char*>(h.allocate(100));
+  std::memset(p, 'a', 100);
+  refusing_heap::refuses = true;
+  EXPECT_EQ(nullptr, h.it.reallocate(p, 101));
+  EXPECT_EQ(100u, h.it.usable_size(p));
+  EXPECT_EQ(p, h.it.reallocate(p, 10));
+  refusing_heap::refuses = false;
+  EXPECT_EQ(10u, h.it.usable_size(p));
+  EXPECT_EQ(10u, h.told(p).asked);
+  EXPECT_EQ('a', p[9]);
+  EXPECT_DEATH(h.it.deallocate_sized(p, 100), "polder: size mismatch in the free of ");
+  h.it.deallocate_sized(p, 10);
+  EXPECT_EQ(1, h.told(p).died);
 }
 
 TEST(tracked, zeroed_aligned_and_in_batches) {

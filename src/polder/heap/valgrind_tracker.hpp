@@ -25,6 +25,9 @@ class valgrind_tracker {
     static_cast<void>(VALGRIND_MAKE_MEM_NOACCESS(p, held));
     VALGRIND_MALLOCLIKE_BLOCK(p, n, 0, zeroed);
   }
+  void shrank(void* p, std::size_t n, std::size_t had, std::size_t) noexcept {
+    VALGRIND_RESIZEINPLACE_BLOCK(p, had, n, 0);
+  }
   void died(void* p, std::size_t) noexcept { VALGRIND_FREELIKE_BLOCK(p, 0); }
   void resumed(void* p, std::size_t held) noexcept { static_cast<void>(VALGRIND_MAKE_MEM_DEFINED(p, held)); }
 };
