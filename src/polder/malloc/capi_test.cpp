@@ -47,6 +47,19 @@ TEST(capi, a_batch_that_cannot_be_had_in_full_says_so) {
   EXPECT_EQ(errno, ENOMEM);
 }
 
+TEST(capi, posix_memalign_returns_what_is_wrong_and_keeps_errno) {
+  for (const std::size_t alignment : {16, 64, 4096}) {
+    void* p = &p;
+    errno = EDOM;
+    volatile std::size_t n = SIZE_MAX;
+    EXPECT_EQ(polder_posix_memalign(&p, alignment, n), ENOMEM);
+    EXPECT_EQ(polder_posix_memalign(&p, alignment, n / 2 - alignment), ENOMEM);
+    EXPECT_EQ(polder_posix_memalign(&p, alignment + 1, 1), EINVAL);
+    EXPECT_EQ(p, &p);
+    EXPECT_EQ(errno, EDOM);
+  }
+}
+
 TEST(capi, at_least_tells_the_usable_size) {
   for (std::size_t size = 0; size < 70'000; size += 111) {
     const polder_allocation a = polder_allocate_at_least(size);

@@ -1,7 +1,8 @@
 // malloc — the C library's allocation functions over the one heap, with glibc 2.36's answers in every corner, and the
 // names that mean the same, which must share a translation unit to share an address.
 //
-//   errno      ENOMEM where nothing is returned for want of memory; kept by everything that frees
+//   errno      ENOMEM where nothing is returned for want of memory; kept by everything that frees, and by posix_memalign, which
+//              returns what is wrong: glibc's is written to
 //   corners    as glibc's: malloc(0) and calloc(0, n) return a block · realloc(p, 0) frees and returns null ·
 //              memalign and aligned_alloc round the alignment up to a power of two; only one above 2^63 is EINVAL ·
 //              posix_memalign says EINVAL, leaving its argument alone, unless the alignment is a power of two and a
@@ -18,6 +19,7 @@
 #include <polder/malloc/instance.hpp>
 #include <polder/malloc/public.hpp>
 #include <polder/malloc/replaceable.hpp>
+#include <polder/os/errno_keeper.hpp>
 #include <polder/os/pages.hpp>
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -114,6 +116,7 @@ POLDER_PUBLIC void* memalign(std::size_t alignment, std::size_t n) noexcept {
 
 POLDER_PUBLIC int posix_memalign(void** into, std::size_t alignment, std::size_t n) noexcept {
   if (!is_power_of_two(alignment) || alignment < sizeof(void*)) return EINVAL;
+  const os::errno_keeper keep;
   void* p = aligned(alignment, n);
   if (p == nullptr) return ENOMEM;
   *into = p;
