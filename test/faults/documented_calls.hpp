@@ -19,7 +19,8 @@ inline constexpr long documented_calls[] = {
     SYS_gettid,             // a thread that allocates for the first time: its number
     SYS_tgkill,             // signal 0: is a thread that was not seen for long still there?
     SYS_futex,  // after a refused mremap: is its place still ours? Do large blocks hold zeroes? The thread below sleeps on one
-    SYS_rt_sigprocmask,  // the heap profile: can this page of the stack be read? And before the thread below is started
+    SYS_rt_sigprocmask,  // the heap profile: can this page of the stack be read? And before the thread below is started,
+                         // and in the child of a fork, where the heaps of the papers see to what other threads had
     // The thread that gives memory back (background=0: there is none): its start and its name; whether it has capabilities, and
     // if so, or where root started the process, whether the others still have its rights.
     SYS_clone, SYS_prctl, SYS_capget, SYS_openat, SYS_read, SYS_close,

@@ -26,6 +26,7 @@
 #include <polder/mem/huge_blocks.hpp>
 #include <polder/mem/record_table.hpp>
 #include <polder/os/entropy.hpp>
+#include <polder/os/linux/without_signals.hpp>
 #include <polder/os/pages.hpp>
 #include <polder/sync/inbox.hpp>
 #include <polder/sync/index_stack.hpp>
@@ -602,9 +603,13 @@ class heap {
   }
 
   // In the child. Nothing is held across a fork: who forks may wait, in the C library or in another's handler, for what a
-  // thread holds that waits for the heap.
+  // thread holds that waits for the heap. So where a front has locks, a handler that comes before this may find one that is held
+  // by nobody any more; one that came meanwhile would find its thread outside, and wait for a lock that it interrupted.
   void after_fork_child() noexcept {
-    if (shared_type* const s = begun()) s->after_fork_child(here());
+    shared_type* const s = begun();
+    if (!s) return;
+    const os::without_signals meanwhile;
+    s->after_fork_child(here());
   }
 
  private:
@@ -660,7 +665,8 @@ class heap {
       if (!k) return nullptr;
       // A signal handler may have settled this thread in the meantime: one compare-and-swap against it.
       if (!replace_own(here(), nobody(), k)) {
-        s.release(*k);
+        k->close();  // and not emptied: another handler would find this thread outside
+        s.offer_as_it_is(*k);
       } else if (!Host::watch_thread_exit()) {
         leave_thread();
         return nullptr;

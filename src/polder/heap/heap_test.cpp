@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <random>
 #include <set>
@@ -68,12 +69,16 @@ class plain_front {
   void leave(cache& k) noexcept {
     ++leaves;
     left_inside |= depth != 0;
+    ++depth;
+    most_at_once = std::max(most_at_once, depth);
+    if (during_leave) std::exchange(during_leave, nullptr)();
     for (unsigned c = 1; c <= size_classes::count; ++c)
       while (mem::block* const b = k.free[c]) {
         k.free[c] = b->link;
         left_[c].push_list(b, b,
                            [&](mem::block* last, mem::block* next) { last->set_link(next, setting_.secret); });
       }
+    --depth;
   }
   std::size_t trim(cache*) noexcept { return 0; }
   void add_to(statistics& s) const noexcept {
@@ -88,6 +93,7 @@ class plain_front {
 
   static inline thread_local int depth = 0, most_at_once = 0;
   static inline thread_local void (*during_allocate)() = nullptr;  // a signal that arrives there
+  static inline thread_local void (*during_leave)() = nullptr;
   static inline bool refuses = false;
   static inline unsigned leaves = 0;       // times that a cache was emptied
   static inline bool left_inside = false;  // a cache was emptied by who had interrupted its thread inside
@@ -389,6 +395,42 @@ TYPED_TEST(heap_of_parts, a_handler_may_come_while_a_cache_is_borrowed) {
   });
 }
 
+// A signal that arrives at one of the heap's next looks at what the thread has.
+struct arrival {
+  static void at(int look, void (*handler)()) {
+    left_ = look;
+    handler_ = handler;
+    test_host::interruption = come;
+  }
+
+ private:
+  static void come() {
+    if (left_-- != 0) test_host::interruption = come;
+    else handler_();
+  }
+  static inline thread_local int left_;
+  static inline thread_local void (*handler_)();
+};
+
+// Its thread is outside by then, and in a front that has locks nobody may interrupt who empties a cache there.
+TYPED_TEST(heap_of_parts, where_a_handler_was_first_to_settle_nothing_is_emptied) {
+  TypeParam h;
+  using front = typename TypeParam::heap_type::shared_type::front_type;
+  interrupted<TypeParam> = &h;
+  for (int look = 0; look != 4; ++look)
+    h.in_a_thread([&h, look] {
+      kept = nullptr;
+      arrival::at(look, [] { kept = interrupted<TypeParam>->allocate(64); });
+      front::leaves = 0;
+      void* const p = h.allocate(64);
+      EXPECT_EQ(0u, front::leaves) << look;
+      ASSERT_NE(nullptr, kept) << look;
+      h.free(p);
+      h.free(kept);
+    });
+  EXPECT_EQ(0u, h.now().allocated);
+}
+
 // Cancelled, or by pthread_exit in a handler.
 TYPED_TEST(heap_of_parts, a_thread_that_ends_inside_leaves_its_cache_to_nobody) {
   TypeParam h;
@@ -457,6 +499,32 @@ TYPED_TEST(heap_of_parts, a_child_of_a_handler_empties_none_where_that_takes_loc
     h.it.leave_thread();
   });
   other.join();
+}
+
+// There its thread is outside, so a front that has locks would be entered twice.
+TYPED_TEST(heap_of_parts, a_handler_waits_until_a_child_has_what_others_left) {
+  TypeParam h;
+  using front = typename TypeParam::heap_type::shared_type::front_type;
+  interrupted<TypeParam> = &h;
+  h.free(h.allocate(64));
+  h.in_a_thread([&h] {
+    h.free(h.allocate(80));
+    const os::ending child = os::forked([] {  // the main thread's cache is left over
+      static volatile std::sig_atomic_t came;
+      came = 0;
+      std::signal(SIGUSR1, [](int) {
+        interrupted<TypeParam>->free(interrupted<TypeParam>->allocate(64));
+        came = 1;
+      });
+      front::most_at_once = 0;
+      front::during_leave = [] { std::raise(SIGUSR1); };
+      interrupted<TypeParam>->it.after_fork_child();
+      if (front::during_leave != nullptr) return 1;
+      while (came == 0) ::usleep(100);
+      return front::most_at_once == 1 ? 0 : 2;
+    });
+    EXPECT_EQ(os::fine, child);
+  });
 }
 
 // ---- misuse ----------------------------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 
@@ -12,6 +11,7 @@
 #include <polder/base/bits.hpp>
 #include <polder/os/background_thread.hpp>
 #include <polder/os/errno_keeper.hpp>
+#include <polder/os/linux/without_signals.hpp>
 #include <polder/os/pages.hpp>
 #include <polder/os/system_call.hpp>
 #include <polder/os/timeline.hpp>
@@ -22,26 +22,6 @@ namespace {
 constexpr std::size_t stack_bytes = 64 * KiB;
 // What the C library keeps of a thread lies around the thread pointer, and no more of it is looked at than this.
 constexpr std::size_t thread_bytes = 16 * KiB;
-
-// Every signal, the C library's own too, between a thread and those it starts.
-class without_signals {
- public:
-  without_signals() noexcept
-      : refused_(int(-system_call(SYS_rt_sigprocmask, SIG_SETMASK, &all_, &before_, sizeof all_))) {}
-  ~without_signals() {
-    if (refused_ == 0) system_call(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof before_);
-  }
-  without_signals(const without_signals&) = delete;
-  without_signals& operator=(const without_signals&) = delete;
-
-  // errno; 0: there are none.
-  int refused() const noexcept { return refused_; }
-
- private:
-  const std::uint64_t all_ = ~std::uint64_t{0};
-  std::uint64_t before_ = 0;
-  const int refused_;
-};
 
 std::uintptr_t thread_pointer() noexcept {
 #if defined(__x86_64__)
