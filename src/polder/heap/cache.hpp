@@ -40,6 +40,9 @@ struct cache_header {
   glimpsed<std::size_t> taken{0};   // bytes of blocks handed out through it: owner only
   glimpsed<std::size_t> given{0};   // and taken back
   atomic<std::uint32_t> next_idle;  // link in the stack of caches without a thread; its cards stand there
+  // Whose it is, as os/futex.hpp marks threads; 0: it lies in a stack, or somebody has just taken it there or is about to put it
+  // there. By its holder; the child of a fork looks, to know what gone threads had from what who forked is about to have.
+  std::uint32_t holder = 0;
 
   POLDER_ALWAYS_INLINE bool enter() {
     if (state != cache_state::outside) [[unlikely]]

@@ -26,6 +26,7 @@
 #include <polder/mem/huge_blocks.hpp>
 #include <polder/mem/record_table.hpp>
 #include <polder/os/entropy.hpp>
+#include <polder/os/futex.hpp>
 #include <polder/os/linux/without_signals.hpp>
 #include <polder/os/pages.hpp>
 #include <polder/sync/inbox.hpp>
@@ -70,8 +71,7 @@ class shared_heap {
       if (n == 0) return nullptr;
       caches_.at(n).number = n;
     }
-    caches_.at(n).open();
-    return &caches_.at(n);
+    return &taken(n);
   }
 
   // By who has it: it holds nothing afterwards, and is closed. False: who has it was torn out of an operation, so is what it
@@ -86,7 +86,10 @@ class shared_heap {
   }
 
   // An empty one, for whoever comes next: it is no longer mine.
-  void offer(cache& k) noexcept { idle_.push(k.number, links()); }
+  void offer(cache& k) noexcept {
+    k.holder = 0;
+    idle_.push(k.number, links());
+  }
 
   void release(cache& k) noexcept {
     if (empty(k)) offer(k);
@@ -94,7 +97,10 @@ class shared_heap {
 
   // The same of one that is closed, with what it holds: the next goes on where this one stopped. Who borrows one for each of
   // many operations would otherwise open a span for each.
-  void offer_as_it_is(cache& k) noexcept { left_.push(k.number, links()); }
+  void offer_as_it_is(cache& k) noexcept {
+    k.holder = 0;
+    left_.push(k.number, links());
+  }
 
   // ---- blocks -----------------------------------------------------------------------------------------------------
 
@@ -278,15 +284,15 @@ class shared_heap {
   const front_type& front_part() const noexcept { return front_; }
 
   // The other threads are gone. A cache whose thread was inside is torn: it stays as it is for ever. Emptying one takes
-  // locks, and who was interrupted inside may hold them: then the next to have it gets it as it is.
+  // locks, and who was interrupted inside may hold them: then the next to have it gets it as it is. One between a stack and a
+  // thread stays there, too: who was interrupted there, and forked, goes on with it; a gone thread's is lost.
   void after_fork_child(cache* own) noexcept {
-    front_.after_fork_child(*own);
-    static_cast<void>(idle_.take_all(links()));
-    static_cast<void>(left_.take_all(links()));
+    front_.after_fork_child();
+    const std::uint32_t me = os::thread_mark();
     const bool may_lock = front_type::reentrant || own->state != cache_state::inside;
     for (std::uint32_t n = 1; n <= caches_.made(); ++n) {
       cache& k = caches_.at(n);
-      if (&k == own || k.state == cache_state::inside || k.number == 0) continue;
+      if (k.holder == me || k.holder == 0 || k.state == cache_state::inside) continue;
       if (may_lock) {
         if (k.state == cache_state::closed) k.open();
         release(k);
@@ -333,14 +339,21 @@ class shared_heap {
     return [this](std::uint32_t n) -> atomic<std::uint32_t>& { return caches_.at(n).next_idle; };
   }
 
+  // By who has taken number n out of a stack, or made it.
+  cache& taken(std::uint32_t n) noexcept {
+    cache& k = caches_.at(n);
+    k.holder = os::thread_mark();
+    k.open();
+    return k;
+  }
+
   // One after the other, so that whoever needs a cache meanwhile finds the others.
   void empty_left() noexcept {
     if (left_.empty()) return;
     for (std::uint32_t tries = caches_.made(); tries != 0; --tries) {
       const std::uint32_t n = left_.pop(links());
       if (n == 0) return;
-      caches_.at(n).open();
-      release(caches_.at(n));
+      release(taken(n));
     }
   }
 

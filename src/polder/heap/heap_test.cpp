@@ -88,7 +88,7 @@ class plain_front {
     s.mapped += bytes;
     s.reserved += bytes;
   }
-  void after_fork_child(cache&) noexcept {}
+  void after_fork_child() noexcept {}
   void validate() const noexcept {}
 
   static inline thread_local int depth = 0, most_at_once = 0;
@@ -475,6 +475,34 @@ TYPED_TEST(heap_of_parts, a_child_has_the_caches_of_threads_that_are_gone) {
   });
   other.join();
   h.free(mine);
+}
+
+// Who was about to have one when a handler forked goes on there, and nobody else has it.
+TYPED_TEST(heap_of_parts, a_child_that_returns_from_a_handler_has_its_cache_alone) {
+  TypeParam h;
+  interrupted<TypeParam> = &h;
+  for (int look = 0; look != 4; ++look)
+    h.in_a_thread([&h, look] {
+      static pid_t child;
+      child = -1;
+      arrival::at(look, [] {
+        child = ::fork();
+        if (child != 0) return;
+        ::alarm(60);
+        interrupted<TypeParam>->it.after_fork_child();
+      });
+      void* const p = h.allocate(64);
+      if (child == 0) {
+        for (std::size_t others = h.now().labs + 1; others != 0; --others)
+          if (h.it.begun()->acquire() == h.own()) ::_exit(1);
+        ::_exit(p != nullptr ? 0 : 2);
+      }
+      int status = -1;
+      ASSERT_GT(child, 0) << look;
+      EXPECT_EQ(child, ::waitpid(child, &status, 0));
+      EXPECT_EQ(0, status) << look;
+      h.free(p);
+    });
 }
 
 // What it holds there may be locked, so the others' caches change hands as they are.

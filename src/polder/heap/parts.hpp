@@ -85,11 +85,10 @@ concept front =
       f.deallocate(k, p, b);                         // b.cls != 0; does not return from a misuse
       f.leave(k);                                    // its thread ends: what it holds goes where others find it
       { f.trim(&k) } -> std::same_as<std::size_t>;   // bytes given back to the system; &k may be null
-      seen.add_to(s);  // all but `allocated`, which is counted in caches; without caches that too
-      f.after_fork_child(
-          k);           // in the child, which has k; nothing was locked before: a lock may be held by this thread,
-                        // interrupted inside, or by one that is gone
-      seen.validate();  // nobody is inside: traps where an invariant is broken
+      seen.add_to(s);        // all but `allocated`, which is counted in caches; without caches that too
+      f.after_fork_child();  // in the child; nothing was locked before: a lock may be held by this thread, interrupted
+                             // inside, or by one that is gone
+      seen.validate();       // nobody is inside: traps where an invariant is broken
     };
 
 // Says why p cannot be freed, and aborts. `b` is what the front's find() says of p; `free`: its block is free already.

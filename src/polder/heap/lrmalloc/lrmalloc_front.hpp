@@ -114,7 +114,7 @@ class lrmalloc_front {
   }
 
   // Nothing is locked, and every shared word is as some thread's CAS left it.
-  void after_fork_child(cache&) noexcept {}
+  void after_fork_child() noexcept {}
 
   void validate() const noexcept { static_cast<void>(heap_.walk()); }
 

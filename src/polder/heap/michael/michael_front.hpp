@@ -156,7 +156,7 @@ class michael_front {
     s.resident = s.mapped - clean_bytes;
   }
 
-  void after_fork_child(cache&) noexcept {}
+  void after_fork_child() noexcept {}
   void validate() const noexcept;
 
   // ---- for tests ----------------------------------------------------------------------------------------------------

@@ -221,12 +221,12 @@ class front : public front_core {
   }
 
   // The other threads are gone. The LABs of those that were outside are ended by heap.hpp, as at any thread's end.
-  void after_fork_child(cache& mine) noexcept {
+  void after_fork_child() noexcept {
     in_child_ = true;
     const owned_lock::mark me = os::thread_mark();
     known_.each([&](cache& k) {
       const bool torn = k.own.lock.release_in_child(me);
-      if (k.state == cache_state::inside && &k != &mine) life::bury(k.own, torn);
+      if (k.state == cache_state::inside && k.holder != me) life::bury(k.own, torn);
       else if (torn) life::forget_sets(k.own);
     });
     for (core_lab& shared : core_labs_) {

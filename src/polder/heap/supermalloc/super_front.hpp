@@ -231,7 +231,7 @@ class super_front {
 
   // A lock is mine, interrupted inside, and I shall go on; or of a thread that is gone: then what it guards may be torn,
   // and is left alone for ever.
-  void after_fork_child(cache&) noexcept {
+  void after_fork_child() noexcept {
     const owned_lock::mark me = os::thread_mark();
     for_each_lock([me](owned_lock& l, auto&& forget) {
       if (l.release_in_child(me)) forget();

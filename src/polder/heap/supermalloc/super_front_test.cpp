@@ -171,7 +171,7 @@ TEST(super_fork, a_child_whose_locks_were_held_by_others_goes_on) {
     if (!v.lock.try_lock(os::thread_mark() + 4)) return 1;  // another thread's mark
     for (std::uint32_t i = 0; i < v.shelf.count; ++i)       // in the middle of something
       v.shelf.lists[i].first = reinterpret_cast<mem::block*>(64);
-    h.it().after_fork_child(h.of(0));
+    h.it().after_fork_child();
     for (int i = 0; i < 200'000; ++i)
       if (h.allocate(0, c) == nullptr) return 2;
     for (void* p : all) h.free(1, p);
@@ -191,7 +191,7 @@ TEST(super_fork, what_this_thread_holds_it_keeps) {
     auto& v = const_cast<vault&>(h.it().vault_of(c));
     os::lock(v.lock);
     const auto taken = v.pages.taken;
-    h.it().after_fork_child(h.of(0));
+    h.it().after_fork_child();
     if (v.lock.holder() != os::thread_mark() || v.pages.taken != taken) return 1;
     os::unlock(v.lock);
     return 0;
