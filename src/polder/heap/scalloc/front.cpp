@@ -72,12 +72,13 @@ span* front_core::new_span(cache& k, unsigned c, bool grows) noexcept {
   return s;
 }
 
-// Threads the blocks up to the next page's end, which were never handed out; there is one at least.
+// Threads the blocks up to the next page's end, which were never handed out; there is one at least, and none is listed. So the count
+// says where they begin: `bumped` lies beyond where a thread that is gone was here when its process forked.
 void front_core::extend(span& s, unsigned c) noexcept {
   constexpr std::uint32_t at_a_time = 4 * KiB;
   const std::uint32_t size = size_classes::block_size[c], end = cuts_.end(c);
-  const std::uint32_t from = s.bumped.load(order::relaxed);
-  POLDER_CHECK(1, from < end);
+  const std::uint32_t count = s.local.load(order::relaxed).count(), from = end - count * size;
+  POLDER_CHECK(1, count != 0 && from <= s.bumped.load(order::relaxed));
   std::uint32_t to = std::uint32_t(align_down(from + at_a_time, at_a_time));
   to = to > from + size ? from + (to - from) / size * size : from + size;
   if (to > end) to = end;
@@ -90,7 +91,7 @@ void front_core::extend(span& s, unsigned c) noexcept {
     next = b;
   }
   s.bumped.store(to, order::relaxed);
-  s.local.store(list_word(next, s.local.load(order::relaxed).count()), order::relaxed);
+  s.local.store(list_word(next, count), order::relaxed);
 }
 
 void front_core::give(cache& k, span& s) noexcept {

@@ -657,6 +657,23 @@ TEST_F(scalloc_fork, a_span_of_sets_that_were_torn_is_in_none_of_its_adopter) {
   EXPECT_EQ(0u, h.now().allocated);
 }
 
+TEST_F(scalloc_fork, blocks_that_were_threaded_and_not_listed_are_threaded_again) {
+  heap h;
+  std::vector<void*> a(1, h.allocate(256));
+  span& s = span_of(h, a[0]);
+  while (!s.local.load(order::relaxed).none_listed()) a.push_back(h.allocate(256));
+  ASSERT_LT(a.size(), per_span);
+  s.bumped.store(s.bumped.load(order::relaxed) + 4 * KiB, order::relaxed);  // by who is gone
+  while (a.size() != per_span) a.push_back(h.allocate(256));
+  for (void* p : a) {
+    EXPECT_EQ(&s, &span_of(h, p));
+    std::memset(p, 1, 256);
+  }
+  EXPECT_EQ(0u, s.local.load(order::relaxed).count());
+  for (void* p : a) h.free(p);
+  h.validate();
+}
+
 // ---- the ablations -------------------------------------------------------------------------------------------------------
 
 TEST_F(scalloc_variants, without_madvise_empty_spans_keep_their_memory) {
