@@ -15,6 +15,7 @@ constexpr std::size_t enough = chunk_size / 8;
 // Of the last few chunks those in huge pages are looked at, a few runs of each, and a few pages of these.
 constexpr unsigned few_runs = 8, few_pages = 4;
 constexpr chunk_number few_chunks = 8;
+constexpr std::size_t huge_page = chunk_size / 2;
 constexpr std::size_t nearly_all = 4;  // times the rest
 
 // Bytes of runs that are touched somewhere.
@@ -40,39 +41,56 @@ void for_each_run_in(const arena& a, chunk_number c, F f) {
   }
 }
 
-// A page of numbers has one soon, whichever half of a word they fill.
-bool is_zero(const std::byte* page) {
-  for (const std::size_t at : {0, 4, 1032, 1036, 2064, 2068, 3096, 3100})
-    if (!os::reads_as_zero(page + at)) return false;
-  return true;
-}
+// What pages hold. One that is not there is not read: that would bring in a page of zeroes, of which nobody can tell that it was never
+// written to, or a huge one, which most kernels split when it is.
+class contents {
+ public:
+  // comes_with: bytes around the page, of which all is there or nothing.
+  bool is_zero(const std::byte* page, std::size_t comes_with) {
+    const std::uintptr_t whole = align_down(address(page), comes_with);
+    if (whole != there_) {
+      const std::size_t n = resident_.count(page, os::page_size());
+      if (n != 1) return n == 0;
+      there_ = whole;
+    }
+    // A page of numbers has one soon, whichever half of a word they fill.
+    for (const std::size_t at : {0, 4, 1032, 1036, 2064, 2068, 3096, 3100})
+      if (!os::reads_as_zero(page + at)) return false;
+    return true;
+  }
+  std::size_t pages_there(const std::byte* p, std::size_t bytes) const { return resident_.count(p, bytes); }
+
+ private:
+  os::resident_pages resident_;
+  std::uintptr_t there_ = 0;  // where it was looked last
+};
 
 // Whether what is empty of the run at g, or of the part of one that begins there, is not about to be filled, as far as anybody can
 // tell: it was asked for as zeroes, or its beginning is used.
-bool may_stay_empty(const arena& a, grain g) {
+bool may_stay_empty(const arena& a, contents& in, grain g) {
   const auto word = [&](grain at) { return a.words()[at].load(order::relaxed); };
   grain first = g;
   while (first != 0 && word(first) == 0 && g - first < longest_run) --first;
   if (!mem::word::is_run(word(first))) return false;
-  return a.run_at(first).as_zeroes.glimpse() || (first != g && !is_zero(a.address_of(first)));
+  return a.run_at(first).as_zeroes.glimpse() || (first != g && !in.is_zero(a.address_of(first), os::page_size()));
 }
 
 // What is there of the runs in a chunk with small pages.
 seen look_at(const arena& a, chunk_number c) {
   seen s;
-  const os::resident_pages pages;
+  contents in;
   for_each_run_in(a, c, [&](grain first, unsigned n) {
     const std::size_t bytes = n * grain_size;
-    const std::size_t there = pages.count(a.address_of(first), bytes);
-    if (there == os::resident_pages::unknown || (there == 0 && !may_stay_empty(a, first))) return;
+    const std::size_t there = in.pages_there(a.address_of(first), bytes);
+    if (there == os::resident_pages::unknown || (there == 0 && !may_stay_empty(a, in, first))) return;
     (2 * there * os::page_size() < bytes ? s.sparse : s.dense) += bytes;
   });
   return s;
 }
 
-// The same by contents, in one with huge pages, where all is there; of many runs as the first few are. It ends where they are not
-// nearly all sparse, and a run's look where it is dense: each page is a system call or more.
-seen look_into(const arena& a, chunk_number c) {
+// The same by contents, in one with huge pages, where all that came with a page is there; of many runs as the first few are. It ends
+// where they are not nearly all sparse, and a run's look where it is dense: each page is a system call or more.
+seen look_into(const arena& a, contents& in, chunk_number c) {
   seen s;
   unsigned runs = 0, dense_runs = 0;
   std::size_t seen_of = 0, all = 0;
@@ -82,10 +100,11 @@ seen look_into(const arena& a, chunk_number c) {
     if (runs++ >= few_runs || dense_runs == few_runs / nearly_all) return;
     seen_of += bytes;
     const auto is_used = [&](unsigned i) {
-      return !is_zero(a.address_of(first) + align_down(i * bytes / few_pages, a.page()));
+      const std::byte* const page = a.address_of(first) + align_down(i * bytes / few_pages, a.page());
+      return !in.is_zero(page, huge_page);
     };
     unsigned used = is_used(0);
-    if (used == 0 && !may_stay_empty(a, first)) return;  // nothing is there yet
+    if (used == 0 && !may_stay_empty(a, in, first)) return;  // nothing is there yet
     for (unsigned i = 1; i != few_pages && 2 * used < few_pages; ++i) used += is_used(i);
     if (2 * used < few_pages) {
       s.sparse += bytes;
@@ -104,12 +123,13 @@ bool hold_little_but_zeroes(const arena& a) {
   const chunk_number open = a.main_open();
   const chunk_number from = open > few_chunks ? open - few_chunks : 0;
   seen s;
+  contents in;
   const auto do_with = [&](std::size_t unseen) {
     const std::size_t sparse = s.sparse + unseen;
     return sparse >= (open - from) * chunk_size / 3 && sparse > nearly_all * s.dense;
   };
   for (chunk_number c = from; c != open && do_with((open - c) * chunk_size); ++c) {
-    if (a.chunk(c).kind.load(order::relaxed) == page_kind::huge) s += look_into(a, c);
+    if (a.chunk(c).kind.load(order::relaxed) == page_kind::huge) s += look_into(a, in, c);
   }
   return do_with(0);
 }

@@ -8,7 +8,7 @@
 // In huge pages the kernel does not tell: all of each is there. But the first chunk of a heap has small ones, and so have those that
 // are opened while runs are known to be sparse; before another is opened, the kernel is asked how much of each run in the latest is
 // there. One of which nothing is there yet tells nothing, unless it was asked for as zeroes; and what was seen holds until there is
-// something else to see.
+// something else to see. To look brings nothing in.
 //
 // The first chunk may not tell, for it went to small blocks; and a program may become sparse later. So it is looked, too, where nearly
 // all runs in huge pages hold little but zeroes. Those may have been written: a chunk with small pages is tried, and if runs are dense

@@ -9,6 +9,7 @@
 #include <polder/os/answered_test.hpp>
 #include <polder/os/forked_test.hpp>
 #include <polder/os/lacks_test.hpp>
+#include <polder/os/resident_pages.hpp>
 
 namespace polder::mem {
 namespace {
@@ -36,6 +37,9 @@ struct sampled : fresh_arena {
     for (grain g = n; g != grains_per_chunk; g += n) *it.address_of(g) = std::byte{1};
   }
   bool say_huge_next() { return samples.say_huge_next(it); }
+  std::size_t pages_there(grain first, unsigned n) const {
+    return os::resident_pages{}.count(it.address_of(first), n * grain_size);
+  }
 };
 
 // Dense at first, and then a chunk with huge pages, as far as anybody says: memory that nobody touched reads as zero.
@@ -275,11 +279,41 @@ TEST_F(samples_of_runs, what_was_asked_for_as_zeroes_counts_though_nobody_has_us
   }
 }
 
+TEST_F(samples_of_runs, a_look_for_zeroes_leaves_a_run_that_nobody_has_touched_as_it_was) {
+  sampled s;
+  s.run(1, 63, 0);
+  s.open();
+  s.it.chunk(1).kind.store(page_kind::huge, order::relaxed);
+  ASSERT_TRUE(s.it.chunk(1).taken.try_take_at(0, 34));  // the rest of it
+  EXPECT_TRUE(s.say_huge_next());
+  EXPECT_EQ(0u, s.pages_there(1, 63 + 34));
+  EXPECT_TRUE(s.say_huge_next());
+}
+
+TEST_F(samples_of_runs, in_huge_pages_a_look_brings_none_in) {
+  {
+    in_huge_pages s;
+    s.fill(1, 4, 0);
+    EXPECT_TRUE(s.say_huge_next());
+    EXPECT_EQ(0u, s.pages_there(grains_per_chunk, grains_per_chunk));
+  }
+  in_huge_pages s;
+  s.fill(1, grains_per_chunk, 1);
+  EXPECT_FALSE(s.say_huge_next());
+  EXPECT_EQ(0u, s.pages_there(grains_per_chunk * 3 / 2, grains_per_chunk / 2));
+}
+
 TEST_F(samples_of_runs, without_a_page_map_runs_are_taken_for_dense) {
   if (const char* why = os::lacks_filters()) GTEST_SKIP() << why;
   EXPECT_EQ(os::fine, os::forked([] {
               sampled s;
               s.fill(0, 2, 1);
+              if (!os::answer(SYS_openat, EACCES)) return 1;
+              return s.say_huge_next() ? 0 : 2;
+            }));
+  EXPECT_EQ(os::fine, os::forked([] {
+              in_huge_pages s;
+              s.fill(1, 4, 1);
               if (!os::answer(SYS_openat, EACCES)) return 1;
               return s.say_huge_next() ? 0 : 2;
             }));
