@@ -174,7 +174,8 @@ grain_pool::run grain_pool::taken(grain first, unsigned n) noexcept {
   if (dirty_ones < n && !make_room(n - dirty_ones)) return put_back(first, n, were_dirty), run{};
   count_change(n, -std::int64_t{dirty_ones});
   if (dirty_ones < n && too_much_spare() && !is_stuck()) purge_spare(n - dirty_ones);
-  return {first, dirty_ones == 0, list};
+  const bool begins_dirty = (were_dirty[0] >> position_in_chunk(first) & 1) != 0;
+  return {first, dirty_ones == 0, !begins_dirty, list};
 }
 
 // Memory that is locked, or a kernel that keeps what it is asked to drop: to ask again at each run that is taken would cost as much as

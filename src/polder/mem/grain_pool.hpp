@@ -36,9 +36,10 @@ namespace polder::mem {
 class grain_pool {
  public:
   struct run {
-    grain first = 0;         // 0: none to be had
-    bool zero = false;       // every byte reads as zero
-    std::uint32_t list = 0;  // the size class of which a single grain is a whole list (give); 0: of none
+    grain first = 0;           // 0: none to be had
+    bool zero = false;         // every byte reads as zero
+    bool begins_zero = false;  // those of the first grain do
+    std::uint32_t list = 0;    // the size class of which a single grain is a whole list (give); 0: of none
   };
 
   // huge_pages: ask for them where memory will be dense.

@@ -128,7 +128,8 @@ class core {
 
   struct had {
     void* p = nullptr;
-    bool zero = false;
+    bool zero = false;         // all of it
+    bool begins_zero = false;  // its first page
   };
 
   struct chain {

@@ -14,14 +14,14 @@ core::had core::allocate_large(lab& l, std::size_t n, std::size_t alignment) noe
   // What no address space has room for: nothing that is given back would help.
   if (n > os::most_mapped || alignment > os::most_mapped - n) return os::probe::oom(n), had{};
   look_at_the_clock(l);  // a program may need nothing smaller for a while
-  if (void* const p = take_kept_run(l, n, alignment)) return {p, false};
+  if (void* const p = take_kept_run(l, n, alignment)) return {.p = p};
   const std::size_t room = align_up(n, mem::grain_size) + (alignment > mem::grain_size ? alignment : 0);
   relieve(l, room);
   had h = try_large(l.trail, n, alignment);
   for (unsigned tries = 0; !h.p && make_room(&l, room, tries); ++tries) h = try_large(l.trail, n, alignment);
   if (!h.p) return os::probe::oom(n), h;
   // A small block that lay there may have left its key, which realloc would copy to where a free looks for one.
-  if (!h.zero) static_cast<mem::block*>(h.p)->wipe_if_written();
+  if (!h.begins_zero) static_cast<mem::block*>(h.p)->wipe_if_written();
   os::probe::large_alloc(h.p, n);
   return h;
 }
@@ -74,11 +74,11 @@ core::had core::try_large(mem::trail& trail, std::size_t n, std::size_t alignmen
       run_at(first).grains = std::uint32_t(wanted);
       run_at(first).as_zeroes = false;
       arena_.words()[first].store(mem::word::large, order::release);  // sync: span-made
-      return {p, r.zero};
+      return {p, r.zero, before == 0 ? r.begins_zero : r.zero};
     }
   }
   const mem::huge_blocks::block_info b = huge_.take(n, alignment);
-  return {b.p, b.zero};
+  return {b.p, b.zero, b.zero};
 }
 
 void core::free_large(lab* l, mem::grain g, const void* p) noexcept {

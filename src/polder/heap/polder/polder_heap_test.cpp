@@ -687,6 +687,16 @@ TEST(polder_heap, large_blocks_that_nobody_writes_to_take_no_memory) {
   for (void* p : held) h.free(p);
 }
 
+TEST(polder_heap, a_large_block_that_ends_with_what_was_in_use_takes_no_page_where_it_begins) {
+  options o = served::usual;
+  o.thp = thp_policy::off;
+  served h(o);
+  h.free(std::memset(h.allocate(MiB), 1, MiB));
+  const auto* const p = static_cast<const std::byte*>(h.allocate(2 * MiB));  // which ends with that
+  EXPECT_TRUE(resident(p + MiB));
+  EXPECT_FALSE(resident(p));
+}
+
 class realloc : public testing::Test {
  protected:
   static unsigned char at(std::size_t i) { return (unsigned char)(i * 131 / 16 + 1); }
