@@ -95,11 +95,10 @@ bool core::extend(lab& l, mem::span& s) noexcept {
 // The same for a span of which pages were given back. Where the cap keeps those away, the pages of blocks that were never handed out
 // are counted all the same. Frees look as before from the first block on a page that is gone.
 [[gnu::cold]] POLDER_NOINLINE bool core::extend_thin(lab& l, mem::span& s) noexcept {
-  if (take_pages_back(l, s)) return true;
+  if (take_pages_back(s)) return true;
   const std::uint32_t handed = s.handed;
   if (!thread_next(l, s)) return false;
   s.handed = handed;
-  l.refusals = 0;
   return true;
 }
 
@@ -132,6 +131,7 @@ POLDER_NOINLINE void* core::take_back_or_refill(lab& l, unsigned c, bool* zero) 
 // Once for each of its users, so that a refill of which nobody keeps a record, and that is not hardened, pays for neither.
 template <auto extend_by>
 POLDER_ALWAYS_INLINE void* core::find_block(lab& l, unsigned c, bool* zero) noexcept {
+  l.refusals = 0;
   service(l);
   for (;;) {
     mem::span* s = l.hot[c];

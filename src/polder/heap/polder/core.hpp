@@ -228,7 +228,7 @@ class core {
                  std::uint32_t returned) noexcept;
   void note_returned(mem::span& s, std::uint32_t returned) noexcept;
   void list_page(mem::span& s, std::uint32_t& returned, std::uint32_t some) noexcept;
-  bool take_pages_back(lab& l, mem::span& s) noexcept;
+  bool take_pages_back(mem::span& s) noexcept;
   bool do_without_page(lab& l, unsigned c) noexcept;
   void give_span(lab& l, const mem::span& s, left how = left::dirty) noexcept;
   bool is_returned(const void* p) const noexcept;

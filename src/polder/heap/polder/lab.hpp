@@ -130,7 +130,7 @@ struct alignas(false_sharing_range) lab {
   mem::grain thin_next;                        // of them, whose pages are looked at next; 0: a new round
   bool whole_round;                            // blocks came to none that this round has passed
   std::uint32_t thins_due;                     // spans that its refills look for in this step
-  std::uint32_t refusals;                      // of a page that was given back, in a row
+  std::uint32_t refusals;                      // of a page that was given back, in the refill at hand
   std::uint64_t wanted;                        // classes that took a span in these steps of decay (steps_of_rest)
   std::uint64_t wanted_before;                 // and in those before
   atomic<std::uint32_t> seen;                  // decay step at the last slow path; others read it as a hint

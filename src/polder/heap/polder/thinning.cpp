@@ -91,12 +91,10 @@ void core::list_page(mem::span& s, std::uint32_t& returned, std::uint32_t some) 
 }
 
 // Lists blocks of a page that was given back, or of several where they are larger. False: the cap is in the way.
-POLDER_NOINLINE bool core::take_pages_back(lab& l, mem::span& s) noexcept {
+POLDER_NOINLINE bool core::take_pages_back(mem::span& s) noexcept {
   std::uint32_t returned = s.returned.load(order::relaxed);
   while (!s.has_free() && budget_.take(arena_.page())) list_page(s, returned, returned);
-  if (!s.has_free()) return false;
-  l.refusals = 0;
-  return true;
+  return s.has_free();
 }
 
 // The cap keeps the pages of the hot span of class c away. True: another one is hot that has blocks, if only some that were never
@@ -108,12 +106,9 @@ POLDER_NOINLINE bool core::do_without_page(lab& l, unsigned c) noexcept {
     unlist_partial(l, s);
     cool(l, c);
     make_hot(l, s);
-    l.refusals = 0;
     return true;
   }
-  if (make_room(&l, arena_.page(), l.refusals++)) return true;
-  l.refusals = 0;
-  return false;
+  return make_room(&l, arena_.page(), l.refusals++);
 }
 
 // The grain of a span that is empty, to the pool, where grains count as wholes: if some of it is gone, all of it goes.

@@ -14,6 +14,7 @@
 #include <random>
 #include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <polder/heap/polder/outside.hpp>
@@ -419,6 +420,36 @@ TEST(thinning, under_a_cap_another_span_does_that_has_handed_out_a_few) {
   }
   EXPECT_EQ(other.bumped, other.usable);
   EXPECT_EQ(nullptr, h.allocate(64));
+  h.validate();
+}
+
+// Whatever was done for the one before: a trim comes first for each block.
+TEST(thinning, under_a_cap_what_is_free_goes_for_a_page_each_time) {
+  if (const char* why = sparse::why_not()) GTEST_SKIP() << why;
+  constexpr unsigned c = mem::size_class::stepped::of(64);
+  static sparse* here;
+  static void* spare;
+  sparse h;
+  here = &h;
+  const blocks all = h.make(64, capacity(c) * 64), kept = h.keep_one(all, 1000);
+  void* const large = h.allocate(MiB);
+  h.heap.trim(0);
+  mem::span& s = h.span_of(kept[0]);
+  ASSERT_TRUE(h.is_thin(kept[0]));
+  ASSERT_TRUE(h.heap.set_limit(h.now().committed));
+  do spare = h.allocate(64);
+  while (s.has_free());
+  h.heap.on_limit([](std::size_t) {
+    if (spare == nullptr) return false;
+    here->free(std::exchange(spare, nullptr));
+    return true;
+  });
+  EXPECT_NE(nullptr, h.allocate(64));
+  EXPECT_EQ(nullptr, spare);
+  h.heap.on_limit(nullptr);
+  h.free(large);
+  ASSERT_NE(0u, h.now().cached);
+  EXPECT_NE(nullptr, h.allocate(64));
   h.validate();
 }
 
