@@ -10,8 +10,14 @@ namespace polder::heap {
 
 void* core::allocate(lab& l, std::size_t n) noexcept {
   if (watches()) [[unlikely]]
-    return allocate_watched(l, n);
+    return allocate_watched(l, n, n);
   return allocate_unwatched(l, n);
+}
+
+void* core::allocate_with_room(lab& l, std::size_t room, std::size_t n) noexcept {
+  if (watches()) [[unlikely]]
+    return allocate_watched(l, room, n);
+  return allocate_unwatched(l, room);
 }
 
 void* core::allocate_unwatched(lab& l, std::size_t n) noexcept {

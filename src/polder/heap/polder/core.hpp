@@ -55,6 +55,8 @@ class core {
 
   // ---- allocation. `zero` says what is known about the block
   void* allocate(lab& l, std::size_t n) noexcept;
+  void* allocate_with_room(lab& l, std::size_t room,
+                           std::size_t n) noexcept;  // room bytes, of which n are asked for
   void* allocate_zeroed(lab& l, std::size_t n) noexcept;
   void* allocate_aligned(lab& l, std::size_t alignment, std::size_t n) noexcept;
   void* reallocate(lab& l, void* p, std::size_t n) noexcept;
@@ -310,7 +312,7 @@ class core {
   }
 
   // ---- watched: every allocation comes here, because the heap is hardened or its profile is on
-  void* allocate_watched(lab& l, std::size_t n) noexcept;
+  void* allocate_watched(lab& l, std::size_t n, std::size_t asked) noexcept;
   void* allocate_zeroed_watched(lab& l, std::size_t n) noexcept;
   void* allocate_unwatched(lab& l, std::size_t n) noexcept;
   void* allocate_zeroed_unwatched(lab& l, std::size_t n) noexcept;

@@ -208,10 +208,11 @@ void* core::reallocate(lab& l, void* p, std::size_t n) noexcept {
   if (n > had && n >= mapped_growth) {
     q = counted(l, huge_.take_to_grow(n).p, n);
   } else if (n > had && n > mem::size_class::stepped::largest && !may_be_guarded(n + n / 4)) {
-    q = allocate(l, n + n / 4);
+    q = allocate_with_room(l, n + n / 4, n);
     if (q) note_asked(q, n);
   }
-  if (const std::size_t more = with_room(had, n); !q && more != n && !may_be_guarded(more)) q = allocate(l, more);
+  if (const std::size_t more = with_room(had, n); !q && more != n && !may_be_guarded(more))
+    q = allocate_with_room(l, more, n);
   if (!q) q = allocate(l, n);
   if (!q) return stay_though_small(p, n);
   __builtin_memcpy(q, p, n < had ? n : had);

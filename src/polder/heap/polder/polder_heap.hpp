@@ -67,14 +67,14 @@ class polder_heap {
   template <class Missed>
   POLDER_ALWAYS_INLINE void* allocate_with(std::size_t n, Missed missed) {
     return take(
-        n, [](mem::block* b) { return static_cast<void*>(b); }, missed);
+        n, n, [](mem::block* b) { return static_cast<void*>(b); }, missed);
   }
 
   // What is served here is at most lab::direct_limit: clearing it costs less than finding out that it is clear.
   template <auto missed>
   POLDER_ALWAYS_INLINE void* allocate_zeroed_or(std::size_t n) {
     return take(
-        n, [n](mem::block* b) { return __builtin_memset(b, 0, n); },
+        n, n, [n](mem::block* b) { return __builtin_memset(b, 0, n); },
         [](std::size_t size, bool inside) { return missed(size, inside); });
   }
 
@@ -104,9 +104,9 @@ class polder_heap {
     if (const unsigned c = n <= mem::size_class::stepped::largest ? class_here(p) : 0) [[likely]] {
       if (classes::keeps(c, n)) return p;
       const std::size_t had = classes::block_size[c];
-      void* const q = allocate_with(with_room(had, n), [this](std::size_t size, bool inside) {
-        return allocate_beyond_direct(size, inside);
-      });
+      void* const q = take(
+          with_room(had, n), n, [](mem::block* b) { return static_cast<void*>(b); },
+          [this, n](std::size_t size, bool inside) { return allocate_with_room(size, n, inside); });
       if (q == nullptr) [[unlikely]]
         return reallocate_slowly(p, n);
       __builtin_memcpy(q, p, any_number(n < had ? n : had));
@@ -115,9 +115,13 @@ class polder_heap {
     }
     return reallocate_slowly(p, n);
   }
-  POLDER_NOINLINE void* allocate_beyond_direct(std::size_t n, bool inside) noexcept {
-    if (void* const b = pop_beyond_direct(n, inside)) return b;
-    return allocate_missed(n, inside);
+  // As core::allocate_with_room.
+  POLDER_NOINLINE void* allocate_with_room(std::size_t room, std::size_t n, bool inside) noexcept {
+    if (void* const b = pop_beyond_direct(room, inside)) return b;
+    return allocate_with_room_missed(room, n, inside);
+  }
+  POLDER_NOINLINE void* allocate_with_room_missed(std::size_t room, std::size_t n, bool inside) noexcept {
+    return missed_by([=](core& c, lab& l) { return c.allocate_with_room(l, room, n); }, inside);
   }
   POLDER_NOINLINE void* reallocate_slowly(void* p, std::size_t n) noexcept {
     if (void *const q = allocate_with_lab([=](core& c, lab& own) { return c.reallocate(own, p, n); })) return q;
@@ -417,20 +421,20 @@ class polder_heap {
     return nullptr;
   }
 
-  // The fast path of malloc: served(block), or missed(n, inside) as for allocate_or.
+  // The fast path of malloc: served(block), or missed(n, inside) as for allocate_or. `asked` of the n bytes count.
   template <class Served, class Missed>
-  POLDER_ALWAYS_INLINE void* take(std::size_t n, Served served, Missed missed) {
+  POLDER_ALWAYS_INLINE void* take(std::size_t n, std::size_t asked, Served served, Missed missed) {
     lab& l = *beside_the_result(here());
     if (!l.door.announce()) [[unlikely]]
       return missed(n, false);
     if (l.door.admits(n)) [[likely]] {
       const std::size_t i = (n + 15) >> 4;
       mem::block* b = pop(l, *l.direct[i]);
-      if (b == nullptr && l.until_sample > std::int64_t(n))
+      if (b == nullptr && l.until_sample > std::int64_t(asked))
           [[unlikely]] {  // a profile is on, and does not draw this one
         read_anew(l.secret);
         b = pop(l, *l.counted[i]);
-        if (b != nullptr) l.until_sample -= std::int64_t(n);
+        if (b != nullptr) l.until_sample -= std::int64_t(asked);
       }
       if (b != nullptr) [[likely]] {
         l.door.exit();

@@ -40,8 +40,8 @@ void core::stop_profile(lab* own) noexcept {
 // ---- allocation ------------------------------------------------------------------------------------------------------
 
 // Small blocks come here when they are drawn, or the span is out of blocks: else polder_heap::take has them.
-void* core::allocate_watched(lab& l, std::size_t n) noexcept {
-  return counted(l, options_.hardened ? allocate_hardened(l, n) : allocate_unwatched(l, n), n);
+void* core::allocate_watched(lab& l, std::size_t n, std::size_t asked) noexcept {
+  return counted(l, options_.hardened ? allocate_hardened(l, n) : allocate_unwatched(l, n), asked);
 }
 
 void* core::allocate_zeroed_watched(lab& l, std::size_t n) noexcept {

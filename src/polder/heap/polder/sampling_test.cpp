@@ -112,6 +112,28 @@ TEST_F(sampling, a_block_that_grows_or_shrinks_where_it_is_is_told_with_what_it_
   EXPECT_EQ(0u, all().live_bytes);
 }
 
+TEST_F(sampling, the_room_that_a_block_gets_to_grow_is_not_what_was_asked_for) {
+  start();
+  for (const std::size_t from : {100, 500, 1000, 5000, 30'000}) {
+    void* const before = s.allocate(from);
+    const std::size_t to = from == 30'000 ? 100'000 : s.heap.usable_size(before) + 16;
+    void* const p = s.heap.reallocate(before, to);
+    EXPECT_GT(s.heap.usable_size(p), to);
+    EXPECT_EQ(to, all().live_bytes);
+    s.free(p);
+  }
+}
+
+TEST_F(sampling, the_room_that_a_block_gets_to_grow_brings_no_sample_nearer) {
+  start(std::uint64_t{1} << 40);
+  s.allocate(640);  // what is to come has room there
+  void* const p = s.allocate(500);
+  const std::int64_t before = s.own().until_sample;
+  void* const q = s.heap.reallocate(p, 550);
+  EXPECT_GE(s.heap.usable_size(q), 640u);
+  EXPECT_EQ(before - 550, s.own().until_sample);
+}
+
 TEST_F(sampling, what_a_block_grows_by_may_make_it_a_sample) {
   void* p = s.heap.reallocate(s.allocate(64), 2 * MiB);
   start();
