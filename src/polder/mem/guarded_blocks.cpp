@@ -32,7 +32,7 @@ void guarded_blocks::start(std::size_t page, secret s) noexcept {
 }
 
 void* guarded_blocks::take(std::size_t n, random& r) noexcept {
-  if (pages_ == nullptr || n > page_) return nullptr;
+  if (!takes(n)) return nullptr;
   constexpr unsigned tries = 4;
   for (unsigned t = 0; t != tries; ++t) {
     const unsigned i = turn_.fetch_add(1, order::relaxed) % slots;

@@ -33,7 +33,10 @@ class guarded_blocks {
   // Once, before anybody takes. Where there is no address space or no memory nothing will be guarded.
   void start(std::size_t page, secret s) noexcept;
 
-  // A block of n bytes, all zero, aligned as every block is; null: none to be had, or n is more than a page.
+  // Whether blocks of n bytes are guarded at all.
+  bool takes(std::size_t n) const noexcept { return pages_ != nullptr && n <= page_; }
+
+  // A block of n bytes, all zero, aligned as every block is; null: none to be had, or none is guarded.
   void* take(std::size_t n, random& r) noexcept;
 
   bool has(const void* p) const noexcept { return address(p) - address(pages_) < bytes(); }

@@ -21,7 +21,7 @@ void* core::allocate_hardened(lab& l, std::size_t n) noexcept {
 
 // Null: none is to be had.
 void* core::allocate_guarded(lab& l, std::size_t n) noexcept {
-  if (!budget_.set_aside(arena_.page())) return nullptr;
+  if (!guarded_.takes(n) || !budget_.set_aside(arena_.page())) return nullptr;
   void* const p = guarded_.take(n, l.random);
   if (p == nullptr) return budget_.give(arena_.page()), nullptr;
   budget_.had();
@@ -33,8 +33,11 @@ void* core::allocate_zeroed_hardened(lab& l, std::size_t n) noexcept {
   return n <= mem::size_class::stepped::largest ? allocate_hardened(l, n) : allocate_large_zeroed(l, n);
 }
 
-// How many allocations of the LAB until one is guarded: on average one in guard_rate, and nobody knows which.
-std::uint32_t core::guarded_after(lab& l) const noexcept { return 1 + l.random.below(2 * options_.guard_rate + 1); }
+// How many allocations of the LAB until one is guarded: on average one in guard_rate, and nobody knows which. 0: none, and it is asked
+// again 2^32 later.
+std::uint32_t core::guarded_after(lab& l) const noexcept {
+  return options_.guard_rate == 0 ? 0 : 1 + l.random.below(2 * options_.guard_rate + 1);
+}
 
 // A block of which every byte is zero.
 void* core::allocate_untouched(lab& l, unsigned c) noexcept {

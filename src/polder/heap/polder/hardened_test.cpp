@@ -30,6 +30,16 @@ struct hardened_heap : ::testing::Test {
     for (char*& p : all) p = block(n);
     return all;
   }
+  // How often some blocks of n bytes, of a span that is there, bring the heap above what it holds.
+  int crossings(std::size_t n) {
+    static int crossed;
+    crossed = 0;
+    s.heap.set_target(s.now().committed + 1);
+    s.heap.on_target([](std::size_t) { ++crossed; });
+    blocks(n, 10);
+    s.heap.on_target(nullptr);
+    return crossed;
+  }
 
   served s;
 };
@@ -154,6 +164,11 @@ TEST_F(hardened_heap, a_thread_that_ends_leaves_nothing_in_quarantine) {
   EXPECT_EQ(0u, s.now().allocated);
 }
 
+TEST_F(hardened_heap, takes_nothing_of_the_system_for_guards_that_are_off) {
+  block(64);
+  EXPECT_EQ(0, crossings(64));
+}
+
 TEST_F(hardened_heap, a_handler_that_interrupts_it_may_allocate) {
   char* const p = block(64);
   static served* in = &s;
@@ -250,6 +265,12 @@ TEST_F(guarding_heap, knows_what_realloc_was_asked_for) {
     void* const p = s.heap.reallocate(s.allocate(n - n / 10), n);
     s.heap.deallocate_sized(p, n);
   }
+}
+
+TEST_F(guarding_heap, takes_nothing_of_the_system_for_what_is_longer_than_a_page) {
+  if (page_of_tests() != 4 * KiB) GTEST_SKIP() << "pages as long as blocks of spans";
+  block(5000);
+  EXPECT_EQ(0, crossings(5000));
 }
 
 TEST_F(guarding_heap, comes_back_to_nothing) {
