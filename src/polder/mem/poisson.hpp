@@ -20,6 +20,7 @@ constexpr double logarithm_of_mantissa(double x) noexcept {
 
 // How many bytes from one byte that is drawn to the next: exponentially distributed with this mean, in whole bytes. At least 1: the
 // byte that is reached is the one that is drawn. So a block of n bytes has it by chance_of_sample(n, mean), also where both are few.
+// At most 2^62 and 1, which nobody ever reaches.
 inline std::int64_t bytes_to_next_sample(random& r, std::uint64_t mean) noexcept {
   constexpr double ln_2 = 0.693147180559945309;
   const double u = double(r.next() >> 11 | 1);  // 1 … 2^53, of which −ln(u / 2^53) is wanted
@@ -27,7 +28,9 @@ inline std::int64_t bytes_to_next_sample(random& r, std::uint64_t mean) noexcept
   const int exponent = int(bits >> 52) - 1023;
   const double mantissa = std::bit_cast<double>((bits & ~(0xfffull << 52)) | 1023ull << 52);
   const double drawn = (53 - exponent) * ln_2 - logarithm_of_mantissa(mantissa);
-  return 1 + std::int64_t(drawn * double(mean));
+  constexpr double most = 0x1p62;
+  const double bytes = drawn * double(mean);
+  return 1 + std::int64_t(bytes < most ? bytes : most);
 }
 
 // The chance that a block of n bytes is a sample: 1 − e^(−n / mean).

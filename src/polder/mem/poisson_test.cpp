@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 
 namespace polder::mem {
 namespace {
@@ -35,6 +36,12 @@ TEST(poisson, what_is_drawn_has_the_mean_and_the_spread_of_its_kind) {
   EXPECT_NEAR(mean, sum / draws, mean / 100);
   EXPECT_NEAR(2 * mean * mean, squares / draws, mean * mean / 25);  // as the exponential distribution's
   EXPECT_NEAR(std::exp(-3.0), double(beyond) / draws, 0.002);
+}
+
+TEST(poisson, however_large_the_mean_what_is_drawn_is_a_number_of_bytes) {
+  random r;
+  r.seed(42);
+  for (int i = 0; i != 1000; ++i) ASSERT_GE(bytes_to_next_sample(r, UINT64_MAX), 1);
 }
 
 TEST(poisson, a_block_has_a_byte_that_is_drawn_as_often_as_the_chance_says) {
