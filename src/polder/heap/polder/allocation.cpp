@@ -137,7 +137,7 @@ POLDER_NOINLINE void* core::take_back_or_refill(lab& l, unsigned c, bool* zero) 
 // Once for each of its users, so that a refill of which nobody keeps a record, and that is not hardened, pays for neither.
 template <auto extend_by>
 POLDER_ALWAYS_INLINE void* core::find_block(lab& l, unsigned c, bool* zero) noexcept {
-  l.refusals = 0;
+  l.for_a_page = {};
   service(l);
   for (;;) {
     mem::span* s = l.hot[c];
@@ -208,10 +208,10 @@ bool core::will_fill(const lab& l, unsigned c) const noexcept {
 // A span of class c on a grain from the pool. Null: there is no memory, or there are partial spans of the class by now.
 mem::span* core::open_span(lab& l, unsigned c) noexcept {
   relieve(l, mem::grain_size);
-  for (unsigned tries = 0;; ++tries) {
+  for (attempts so_far;;) {
     if (l.partial[c].first != 0) return nullptr;
     if (mem::span* const s = try_open(l, c)) return s;
-    if (!make_room(&l, mem::grain_size, tries)) return os::probe::oom(classes::block_size[c]), nullptr;
+    if (!make_room(&l, mem::grain_size, so_far)) return os::probe::oom(classes::block_size[c]), nullptr;
   }
 }
 

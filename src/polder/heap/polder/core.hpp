@@ -333,7 +333,7 @@ class core {
   bool forget(const void* p) noexcept;
   void* resize_sampled(lab& l, mem::heap_profile& profile, void* p, std::size_t n) noexcept;
 
-  bool make_room(lab* own, std::size_t wanted, unsigned tries) noexcept;
+  bool make_room(lab* own, std::size_t wanted, attempts& so_far) noexcept;
   void relieve(lab& l, std::size_t wanted) noexcept;
 
   enum class who : bool { at_work, tends };

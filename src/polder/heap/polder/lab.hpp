@@ -81,6 +81,12 @@ POLDER_ALWAYS_INLINE bool may_be_outside(const mem::span& s, const mem::block* b
   return mem::scaled(s.multiplier, offset) < s.handed && !links::fit(b, secret);
 }
 
+// To have memory, without success so far (core::make_room).
+struct attempts {
+  unsigned made = 0;
+  bool capped = false;  // as was seen before the last of them, but for the first
+};
+
 struct alignas(false_sharing_range) lab {
   // Sizes that malloc serves from `direct` without computing a class: by their number of 16-byte steps.
   static constexpr std::size_t direct_limit = 1024;
@@ -130,7 +136,7 @@ struct alignas(false_sharing_range) lab {
   mem::grain thin_next;                        // of them, whose pages are looked at next; 0: a new round
   bool whole_round;                            // blocks came to none that this round has passed
   std::uint32_t thins_due;                     // spans that its refills look for in this step
-  std::uint32_t refusals;                      // of a page that was given back, in the refill at hand
+  attempts for_a_page;                         // that was given back, by the refill at hand
   std::uint64_t wanted;                        // classes that took a span in these steps of decay (steps_of_rest)
   std::uint64_t wanted_before;                 // and in those before
   atomic<std::uint32_t> seen;                  // decay step at the last slow path; others read it as a hint

@@ -184,9 +184,9 @@ lab* core::find_lab(std::uint32_t thread, effort e) noexcept {
   lab* l = idle_lab(s, thread);
   if (l) return l;
   const auto make = [&]() -> lab* {
-    for (unsigned tries = 0;; ++tries) {
+    for (attempts so_far;;) {
       if (lab* const made = make_lab(s)) return made;
-      if (e == effort::little || !make_room(nullptr, mem::grain_size, tries)) return nullptr;
+      if (e == effort::little || !make_room(nullptr, mem::grain_size, so_far)) return nullptr;
     }
   };
   // One that somebody has found and drains before it is taken is for whoever comes next.

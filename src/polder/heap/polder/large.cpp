@@ -18,7 +18,7 @@ core::had core::allocate_large(lab& l, std::size_t n, std::size_t alignment) noe
   const std::size_t room = align_up(n, mem::grain_size) + (alignment > mem::grain_size ? alignment : 0);
   relieve(l, room);
   had h = try_large(l.trail, n, alignment);
-  for (unsigned tries = 0; !h.p && make_room(&l, room, tries); ++tries) h = try_large(l.trail, n, alignment);
+  for (attempts so_far; !h.p && make_room(&l, room, so_far);) h = try_large(l.trail, n, alignment);
   if (!h.p) return os::probe::oom(n), h;
   // A small block that lay there may have left its key, which realloc would copy to where a free looks for one.
   if (!h.begins_zero) static_cast<mem::block*>(h.p)->wipe_if_written();
@@ -194,8 +194,8 @@ void* core::reallocate(lab& l, void* p, std::size_t n) noexcept {
       const std::size_t has = huge_.usable(number);
       return whole > has ? whole - has : 0;
     };
-    for (unsigned tries = 0; lacks() != 0 && budget_.refuses(lacks()); ++tries) {
-      if (!make_room(&l, lacks(), tries)) return os::probe::oom(n), nullptr;
+    for (attempts so_far; lacks() != 0 && budget_.refuses(lacks());) {
+      if (!make_room(&l, lacks(), so_far)) return os::probe::oom(n), nullptr;
       if (void* const same = in_place()) return same;
     }
   }

@@ -1,4 +1,6 @@
 // core: how much the heap may hold, and what it does where that is too little; in which modes it works.
+#include <utility>
+
 #include <polder/base/has_passed.hpp>
 #include <polder/heap/polder/core.hpp>
 #include <polder/os/cgroup.hpp>
@@ -23,12 +25,14 @@ bool core::set_target(std::size_t bytes) noexcept {
   return budget_.is_short();
 }
 
-// After an attempt without success, the first of which is number 0. False: nothing more can be done about it. Under a cap others
-// may have given back what was wanted since the attempt; or it lies in an inbox that somebody empties who has been stopped: for
-// that it stays some milliseconds, but not for good.
-bool core::make_room(lab* own, std::size_t wanted, unsigned tries) noexcept {
+// After an attempt without success. False: nothing more can be done about it. Under a cap others may have given back what was wanted
+// since the attempt; or it lies in an inbox that somebody empties who has been stopped: for that it stays some milliseconds, but not
+// for good.
+bool core::make_room(lab* own, std::size_t wanted, attempts& so_far) noexcept {
   constexpr unsigned most_tries = 16, most_naps = 8;
-  if (tries != 0 && !budget_.is_limited()) return false;
+  const unsigned tries = so_far.made++;
+  const bool was_capped = std::exchange(so_far.capped, budget_.is_limited());
+  if (tries != 0 && !so_far.capped) return was_capped;  // then it has been lifted, perhaps since the attempt
   const bool refuses = budget_.refuses(wanted);
   if (tries != 0 && refuses && !budget_.ask(wanted)) {
     for (unsigned naps = 0; naps != most_naps && what_is_left_to_give().waiting != 0; ++naps) {

@@ -1,5 +1,6 @@
 // How much a heap may hold: the cap, the target, and who is called.
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 
 #include <atomic>
@@ -11,7 +12,9 @@
 #include <vector>
 
 #include <polder/heap/polder/served_test.hpp>
+#include <polder/os/answered_test.hpp>
 #include <polder/os/asks_for_huge_pages_test.hpp>
+#include <polder/os/forked_test.hpp>
 #include <polder/os/futex.hpp>
 #include <polder/os/heavy_fence.hpp>
 #include <polder/os/lacks_test.hpp>
@@ -239,6 +242,31 @@ TEST(limits, who_watches_the_cap_is_asked_for_the_lab_of_a_new_thread) {
     h.heap.leave_thread();
     h.in_use::own() = l;
   }
+}
+
+// A chunk that there is no room for is mapped, and unmapped again: so there is a moment between an attempt and what is made of it.
+TEST(limits, who_was_refused_by_a_cap_that_is_lifted_meanwhile_tries_again) {
+  if (const char* why = os::lacks_filters()) GTEST_SKIP() << why;
+  if (const char* why = os::under_sanitizer()) GTEST_SKIP() << why << ", which unmaps, too";
+  EXPECT_EQ(os::fine, os::forked([] {
+              limited h({.arena_size = mem::chunk_size, .decay_ms = 1'000'000, .cgroup = false});
+              static volatile std::sig_atomic_t unmapped;
+              unmapped = 0;
+              struct sigaction action = {};
+              action.sa_handler = [](int) {
+                unmapped = unmapped + 1;
+                if (unmapped == 2) limited::current->heap.set_limit(0);
+              };
+              ::sigaction(SIGSYS, &action, nullptr);
+              h.allocate(size);
+              const std::size_t reserved = h.now().reserved;
+              while (h.now().reserved == reserved) h.allocate(mem::grain_size);  // then another chunk is there, too
+              for (unsigned n = 1; n != mem::grains_per_chunk; ++n) h.allocate(mem::grain_size);
+              if (!os::answer_by_signal(SYS_munmap)) return 1;
+              h.heap.set_limit(h.now().committed);
+              if (h.allocate(30 * KiB) == nullptr) return 2;
+              return unmapped == 2 ? 0 : 3;
+            }));
 }
 
 // Something that is done every two milliseconds, in a handler on the thread that waits for it: however late the system lets that go

@@ -108,7 +108,7 @@ POLDER_NOINLINE bool core::do_without_page(lab& l, unsigned c) noexcept {
     make_hot(l, s);
     return true;
   }
-  return make_room(&l, arena_.page(), l.refusals++);
+  return make_room(&l, arena_.page(), l.for_a_page);
 }
 
 // The grain of a span that is empty, to the pool, where grains count as wholes: if some of it is gone, all of it goes.
