@@ -60,8 +60,15 @@ struct class_statistics {
   std::uint64_t waiting = 0;    // blocks, as above
   std::uint64_t free = 0;       // blocks, touched or not
   std::size_t active = 0;       // bytes of its spans
-  std::size_t unallocated = 0;  // bytes of them that are in no block that the program holds
+  std::size_t unallocated = 0;  // bytes of them that are in no block that the program holds; filled in by settled()
 };
+
+// What was held and what was out were not seen at the same moment.
+constexpr class_statistics settled(class_statistics c) {
+  const std::size_t allocated = c.allocated * c.block_size;
+  c.unallocated = c.active > allocated ? c.active - allocated : 0;
+  return c;
+}
 
 // Where a heap has them (`read_labs`). Over all LABs spans and bytes are those of the size classes; what waits counts as in use in
 // the LAB whose span it is of.

@@ -94,12 +94,11 @@ statistics core::read_statistics(class_statistics* of_classes) const noexcept {
                           .free = seen.spans[c] * capacity(c) - out,
                           .active = seen.held[c]};
     k.allocated = out - k.waiting;
-    k.unallocated = k.active - k.allocated * k.block_size;
     s.allocated += k.allocated * k.block_size;
     s.waiting += k.waiting * k.block_size;
     s.active += k.active;
     s.spans += k.spans;
-    if (of_classes) of_classes[c - 1] = k;
+    if (of_classes) of_classes[c - 1] = settled(k);
   }
   s.metadata = seen.grains_of_labs * mem::grain_size + arena_.table_bytes();
   const mem::grain_pool::counts grains = grains_.count();

@@ -264,14 +264,19 @@ TEST(statistics, labs_are_read_in_parts) {
 
 TEST(statistics, what_threads_have_torn_is_put_in_order) {
   const statistics s =
-      settled({.allocated = 9, .active = 5, .resident = 1, .mapped = 3, .reserved = 2, .metadata = 4});
+      settled(statistics{.allocated = 9, .active = 5, .resident = 1, .mapped = 3, .reserved = 2, .metadata = 4});
   EXPECT_EQ(5u, s.allocated);
   EXPECT_EQ(9u, s.resident);
   EXPECT_EQ(9u, s.mapped);
   EXPECT_EQ(9u, s.reserved);
   EXPECT_EQ(9u, s.peak);
-  EXPECT_EQ(0u, settled({.allocated = std::size_t(-1), .active = 5}).allocated);
-  EXPECT_EQ(5u, settled({.allocated = std::size_t(-1), .active = 5}).free_not_returned);
+  EXPECT_EQ(0u, settled(statistics{.allocated = std::size_t(-1), .active = 5}).allocated);
+  EXPECT_EQ(5u, settled(statistics{.allocated = std::size_t(-1), .active = 5}).free_not_returned);
+}
+
+TEST(statistics, what_threads_have_torn_of_a_class_is_put_in_order) {
+  EXPECT_EQ(36u, settled(class_statistics{.block_size = 16, .allocated = 4, .active = 100}).unallocated);
+  EXPECT_EQ(0u, settled(class_statistics{.block_size = 16, .allocated = 7, .active = 100}).unallocated);
 }
 
 }  // namespace
