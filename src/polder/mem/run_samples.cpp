@@ -72,7 +72,8 @@ bool may_stay_empty(const arena& a, contents& in, grain g) {
   grain first = g;
   while (first != 0 && word(first) == 0 && g - first < longest_run) --first;
   if (!mem::word::is_run(word(first))) return false;
-  return a.run_at(first).as_zeroes.glimpse() || (first != g && !in.is_zero(a.address_of(first), os::page_size()));
+  return a.run_at(first).as_zeroes.glimpse() == 1 ||
+         (first != g && !in.is_zero(a.address_of(first), os::page_size()));
 }
 
 // What is there of the runs in a chunk with small pages.

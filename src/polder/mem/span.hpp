@@ -72,7 +72,9 @@ static_assert(sizeof(span) == cache_line);
 // The same line for a large block: a run of whole grains.
 struct alignas(cache_line) large_run {
   glimpsed<std::uint32_t> grains;
-  glimpsed<bool> as_zeroes;  // was asked for so, and they were there: nobody need write to it before it is read
+  // 1: it was asked for so, and they were there: nobody need write to it before it is read. Any other: no, or a look that comes when a
+  // span's record lies here by now.
+  glimpsed<std::uint8_t> as_zeroes;
 };
 
 }  // namespace polder::mem

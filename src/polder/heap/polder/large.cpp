@@ -29,7 +29,7 @@ core::had core::allocate_large(lab& l, std::size_t n, std::size_t alignment) noe
 void* core::allocate_large_zeroed(lab& l, std::size_t n) noexcept {
   const had h = allocate_large(l, n, min_alignment);
   if (h.p && !h.zero) return __builtin_memset(h.p, 0, n);
-  if (const mem::grain g = arena_.find(address(h.p))) run_at(g).as_zeroes = true;
+  if (const mem::grain g = arena_.find(address(h.p))) run_at(g).as_zeroes = 1;
   return h.p;
 }
 
@@ -41,7 +41,7 @@ void* core::take_kept_run(lab& l, std::size_t n, std::size_t alignment) noexcept
   const unsigned wanted = mem::grains_for(n < 1 ? 1 : n);
   if (alignment > mem::grain_size || run_at(g).grains != wanted) return give_kept_run(l), nullptr;
   l.kept_run = 0;
-  run_at(g).as_zeroes = false;
+  run_at(g).as_zeroes = 0;
   arena_.words()[g].store(mem::word::large, order::release);  // sync: span-made
   void* const p = arena_.address_of(g);
   os::probe::large_alloc(p, n);
@@ -72,7 +72,7 @@ core::had core::try_large(mem::trail& trail, std::size_t n, std::size_t alignmen
       if (after != 0) static_cast<void>(grains_.give(first + mem::grain(wanted), after, rest));
       if (r.zero) huge_.give_way();
       run_at(first).grains = std::uint32_t(wanted);
-      run_at(first).as_zeroes = false;
+      run_at(first).as_zeroes = 0;
       arena_.words()[first].store(mem::word::large, order::release);  // sync: span-made
       return {p, r.zero, before == 0 ? r.begins_zero : r.zero};
     }
