@@ -534,25 +534,23 @@ TYPED_TEST(heap_of_parts, a_handler_waits_until_a_child_has_what_others_left) {
   TypeParam h;
   using front = typename TypeParam::heap_type::shared_type::front_type;
   interrupted<TypeParam> = &h;
-  h.free(h.allocate(64));
-  h.in_a_thread([&h] {
-    h.free(h.allocate(80));
-    const os::ending child = os::forked([] {  // the main thread's cache is left over
-      static volatile std::sig_atomic_t came;
-      came = 0;
-      std::signal(SIGUSR1, [](int) {
-        interrupted<TypeParam>->free(interrupted<TypeParam>->allocate(64));
-        came = 1;
-      });
-      front::most_at_once = 0;
-      front::during_leave = [] { std::raise(SIGUSR1); };
-      interrupted<TypeParam>->it.after_fork_child();
-      if (front::during_leave != nullptr) return 1;
-      while (came == 0) ::usleep(100);
-      return front::most_at_once == 1 ? 0 : 2;
+  std::thread([&h] { h.free(h.allocate(64)); }).join();  // gone, and its cache is left over
+  h.free(h.allocate(80));
+  const os::ending child = os::forked([] {
+    static volatile std::sig_atomic_t came;
+    came = 0;
+    std::signal(SIGUSR1, [](int) {
+      interrupted<TypeParam>->free(interrupted<TypeParam>->allocate(64));
+      came = 1;
     });
-    EXPECT_EQ(os::fine, child);
+    front::most_at_once = 0;
+    front::during_leave = [] { std::raise(SIGUSR1); };
+    interrupted<TypeParam>->it.after_fork_child();
+    if (front::during_leave != nullptr) return 1;
+    while (came == 0) ::usleep(100);
+    return front::most_at_once == 1 ? 0 : 2;
   });
+  EXPECT_EQ(os::fine, child);
 }
 
 // ---- misuse ----------------------------------------------------------------------------------------------------------
