@@ -92,9 +92,9 @@ def test_faults__hypervisor():
 """, "more code than pages")
 
 
-def test_faults__division():
-    """A division by zero that a hypervisor is told of leaves hi as it was: of 1,000,000 times itself 232."""
-    run("-c", write("hi.c", """int main() {
+def host_of(guest, rest):
+    """A program that has a guest of one page: its words are set, with `state` and `memory` at hand, and then `rest` is done."""
+    return f"""int main() {{
   int* state;
   int* table;
   int* memory;
@@ -102,49 +102,45 @@ def test_faults__division():
   table = malloc(4);
   memory = malloc(8192);
   memory = (int*)(((int)memory + 4095) / 4096 * 4096);
-  *memory = 8 * 2097152 + 8 * 65536 + 25;  // multu $t0,$t0
-  *(memory + 1) = 8 * 2097152 + 27;        // divu $t0,$zero
-  *(state + 8) = 1000000;
+  {guest}
   *(state + 36) = 4096;
   *(state + 37) = 1;
   *(state + 38) = (int)table;
   *(state + 39) = (int)memory;
   *(state + 42) = 10;
   assert(hypster_run(state) == 0);
+  {rest}
+}}
+"""
+
+
+def test_faults__division():
+    """A division by zero that a hypervisor is told of leaves hi as it was: of 1,000,000 times itself 232."""
+    run("-c", write("hi.c", host_of("""
+  *memory = 8 * 2097152 + 8 * 65536 + 25;  // multu $t0,$t0
+  *(memory + 1) = 8 * 2097152 + 27;        // divu $t0,$zero
+  *(state + 8) = 1000000;
+""", """
   assert(*(state + 40) == 6);
   return *(state + 34);
-}
-"""), "-m", 1, status=232)
+""")), "-m", 1, status=232)
 
 
 def test_faults__changed_code():
     """Code that a guest has run and that was changed since is run as it is now, however it was changed."""
     for change in ("*memory = *(memory + 2);", "read(0, memory, 4);", "assert(compare_and_swap(memory, *memory, *(memory + 2)));"):
-        program = write("changed.c", f"""int main() {{
-  int* state;
-  int* table;
-  int* memory;
-  state = malloc(176);
-  table = malloc(4);
-  memory = malloc(8192);
-  memory = (int*)(((int)memory + 4095) / 4096 * 4096);
+        program = write("changed.c", host_of("""
   *memory = 9 * 67108864 + 8 * 65536 + 41;        // addiu $t0,$zero,41
   *(memory + 1) = 12;                             // syscall
   *(memory + 2) = 9 * 67108864 + 8 * 65536 + 42;  // addiu $t0,$zero,42
-  *(state + 36) = 4096;
-  *(state + 37) = 1;
-  *(state + 38) = (int)table;
-  *(state + 39) = (int)memory;
-  *(state + 42) = 10;
-  assert(hypster_run(state) == 0);
+""", f"""
   assert(*(state + 40) == 1);
   assert(*(state + 8) == 41);
   {change}
   *(state + 33) = 0;
   assert(hypster_run(state) == 0);
   return *(state + 8);
-}}
-""")
+"""))
         word = (9 * 67108864 + 8 * 65536 + 42).to_bytes(4, "little")
         done = subprocess.run([selfie, "-c", program, "-m", "1"], input=word, capture_output=True, timeout=20, check=False)
         assert done.returncode == 42, (change, done)
