@@ -43,8 +43,7 @@ class budget {
         if (exceeds(before, bytes, most)) return false;
       } while (!used_.cas(before, before + bytes, order::relaxed, order::relaxed));
     }
-    const std::size_t aim = target_.load(order::relaxed);
-    if (before <= aim && before + bytes > aim) tell(before + bytes);
+    note_crossing(before, bytes);
     return true;
   }
   void had() noexcept {
@@ -53,9 +52,9 @@ class budget {
     while (now > seen && !peak_.cas(seen, now, order::relaxed, order::relaxed)) {
     }
   }
-  // As take, cap or not: bytes that were given and count again, for they are part of what cannot be.
-  void take_again(std::size_t bytes) noexcept {
-    used_.fetch_add(bytes, order::relaxed);
+  // As take, cap or not: bytes that the system gave, or would not have.
+  void count(std::size_t bytes) noexcept {
+    note_crossing(used_.fetch_add(bytes, order::relaxed), bytes);
     had();
   }
   void give(std::size_t bytes) noexcept { used_.fetch_sub(bytes, order::relaxed); }
@@ -95,6 +94,10 @@ class budget {
   static bool exceeds(std::size_t have, std::size_t more, std::size_t most) noexcept {
     return have > most || more > most - have;
   }
+  void note_crossing(std::size_t before, std::size_t more) const noexcept {
+    const std::size_t aim = target();
+    if (before <= aim && before + more > aim) tell(before + more);
+  }
   [[gnu::cold]] POLDER_NOINLINE void tell(std::size_t now) const noexcept {
     if (told* const who = on_target_.load(order::relaxed)) who(now);
   }
@@ -104,7 +107,7 @@ class budget {
   //   order       relaxed: a figure; its own modification order is what keeps takers below the cap
   //   ABA         a sum, not a place
   alignas(false_sharing_range) atomic<std::size_t> used_;
-  // peak_ — the highest that used_ was seen by who had had memory. While another asks the system in vain that may be in it.
+  // peak_ — the highest that used_ was seen by who had had memory. What another, under a cap, asks the system for in vain may be in it.
   //   written by  who has had memory, by CAS
   //   order       relaxed: a figure; it only grows
   atomic<std::size_t> peak_;
@@ -121,21 +124,28 @@ constexpr std::size_t worth_keeping_beside(std::size_t in_use) noexcept {
   return in_use < quarter ? in_use : quarter;
 }
 
-// What of a budget belongs to one mapping while its length changes.
+// What of a budget belongs to one mapping while its length changes. Where there is a cap, room comes before the system is asked. Where
+// there is none a program may ask for more than there is: that counts for nobody, not for a moment, before the system has given it.
 class budgeted_length {
  public:
   budgeted_length(budget& of, std::size_t length) noexcept : of_(of), held_(length) {}
 
   // Room for a mapping of this length. False: above the cap.
   [[nodiscard]] bool reach(std::size_t length) noexcept {
-    if (length <= held_) return true;
+    if (length <= held_ || !of_.is_limited()) return true;
     if (!of_.set_aside(length - held_)) return false;
     held_ = length;
     return true;
   }
   // It is so long in the end.
   void settle(std::size_t length) noexcept {
-    if (held_ > length) of_.give(held_ - length);
+    if (held_ > length) {
+      of_.give(held_ - length);
+    } else if (held_ < length) {
+      of_.count(length - held_);
+    } else {
+      of_.had();
+    }
     held_ = length;
   }
 

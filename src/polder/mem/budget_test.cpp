@@ -107,7 +107,7 @@ TEST(budget, remembers_the_most_that_was_had) {
   b.had();
   EXPECT_EQ(180u, b.peak());
   b.give(100);
-  b.take_again(101);
+  b.count(101);
   EXPECT_EQ(181u, b.peak());
   b.set_limit(200);
   EXPECT_FALSE(b.take(20));
@@ -167,6 +167,28 @@ TEST(budget, a_mappings_share_follows_its_length) {
   budgeted_length shrinks(b, 60);
   shrinks.settle(5);
   EXPECT_EQ(5u, b.used());
+}
+
+TEST(budget, without_a_cap_a_mapping_counts_when_it_is_had) {
+  crossings = 0;
+  budget b(10);
+  b.set_target(100);
+  b.on_target([](std::size_t now) { ++crossings, told_of = now; });
+  budgeted_length refused(b, 0);
+  EXPECT_TRUE(refused.reach(std::size_t{1} << 46));
+  EXPECT_EQ(10u, b.used());
+  b.had();  // another's
+  EXPECT_EQ(10u, b.peak());
+  refused.settle(0);
+  EXPECT_EQ(10u, b.used());
+  EXPECT_EQ(0, crossings);
+  budgeted_length had(b, 5);
+  EXPECT_TRUE(had.reach(100));
+  had.settle(100);
+  EXPECT_EQ(105u, b.used());
+  EXPECT_EQ(105u, b.peak());
+  EXPECT_EQ(1, crossings);
+  EXPECT_EQ(105u, told_of);
 }
 
 }  // namespace

@@ -157,13 +157,16 @@ huge_blocks::block_info huge_blocks::take(std::size_t n, std::size_t alignment, 
   if (number == 0 && !at_multiple && (grows || while_unwanted_ != 0)) number = take_front(bytes);
   if (number == 0 && !at_multiple) number = take_stuck(bytes);
   if (number == 0) {
-    if (!make_room(bytes)) return {};
+    make_room(bytes);
+    budgeted_length held(budget_, 0);
+    if (!held.reach(bytes)) return {};
     number = new_number();
-    if (number == 0) return budget_.give(bytes), block_info{};
+    if (number == 0) return held.settle(0), block_info{};
     const auto map_it = [&] { return at_multiple ? map_at_multiple(bytes, alignment) : map(bytes, in_huge_pages); };
     std::byte* base = map_it();
     if (!base && purge(true) != 0) base = map_it();
-    if (!base) return budget_.give(bytes), retire_number(number), block_info{};
+    if (!base) return held.settle(0), retire_number(number), block_info{};
+    held.settle(bytes);
     records_.at(number).base.set(base);
     records_.at(number).bytes.set(bytes);
     records_.at(number).rest.set(0);
@@ -172,22 +175,16 @@ huge_blocks::block_info huge_blocks::take(std::size_t n, std::size_t alignment, 
   }
   std::byte* const p = at_address(align_up(address(records_.at(number).base.get()), alignment));
   records_.at(number).asked.set(asked);
-  const std::size_t held = records_.at(number).bytes.get();  // afterwards the record belongs to the block's user
+  const std::size_t length = records_.at(number).bytes.get();  // afterwards the record belongs to the block's user
   if (!publish(number, address(p))) return unmap(number), block_info{};
-  count_live(held);
+  live_.fetch_add(length, order::relaxed);
   return {p, zero};
 }
 
-void huge_blocks::count_live(std::size_t change) noexcept {
-  live_.fetch_add(change, order::relaxed);
-  budget_.had();
-}
-
-// So many bytes of the budget, for which the cached mappings go where they are in the way.
-bool huge_blocks::make_room(std::size_t bytes) noexcept {
+// For a mapping of so many bytes: cached ones go where they are in the way.
+void huge_blocks::make_room(std::size_t bytes) noexcept {
   if (budget_.is_short(bytes)) purge_cache(true);
   else if (keeps_more_than_usual() && budget_.used() + bytes > budget_.peak()) fit_cache();
-  return budget_.set_aside(bytes);
 }
 
 void huge_blocks::unmap(std::uint32_t number) noexcept {
@@ -349,7 +346,7 @@ std::byte* huge_blocks::resize(std::uint32_t number, const void* p, std::size_t 
   const std::size_t exact = align_up(n + before, page_);
   if (const std::size_t has = r.bytes.get(); exact > has) {
     rejoin(number, roomy(exact));
-    count_live(r.bytes.get() - has);
+    live_.fetch_add(r.bytes.get() - has, order::relaxed);
   }
   const std::size_t old = r.bytes.get();
   // What grows within its mapping, or still fills most of it, stays as it is: a block that grew has room to grow on.
@@ -375,7 +372,7 @@ std::byte* huge_blocks::resize(std::uint32_t number, const void* p, std::size_t 
   held.settle(bytes);
   r.bytes.set(bytes);
   r.asked.set(asked);
-  count_live(bytes - old);
+  live_.fetch_add(bytes - old, order::relaxed);
   return base + before;
 }
 

@@ -157,7 +157,7 @@ class huge_blocks {
   void* reserve_at_huge_page(std::size_t bytes) noexcept;
   std::byte* map(std::size_t bytes, bool in_huge_pages) noexcept;
   static std::byte* map_at_multiple(std::size_t bytes, std::size_t alignment) noexcept;
-  bool make_room(std::size_t bytes) noexcept;
+  void make_room(std::size_t bytes) noexcept;
   std::size_t roomy(std::size_t bytes) const noexcept;
   std::byte* move(std::uint32_t number, std::uintptr_t user, std::size_t bytes, bool at_huge_page) noexcept;
   std::byte* move_to(std::byte* base, std::uint32_t number, std::uintptr_t user, std::size_t bytes) noexcept;
@@ -198,7 +198,6 @@ class huge_blocks {
   //   order       relaxed: it says who takes the step, and nothing else
   //   ABA         no: time goes forwards
   atomic<std::uint64_t> last_step_;
-  void count_live(std::size_t change) noexcept;
   atomic<std::size_t> live_;
   atomic<std::size_t> cached_;
 };

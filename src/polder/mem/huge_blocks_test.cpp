@@ -137,6 +137,16 @@ TEST(huge_blocks, what_no_address_space_holds_does_not_count_for_a_moment) {
   EXPECT_EQ(nullptr, h.blocks.resize(h.blocks.find(b.p), b.p, PTRDIFF_MAX / 2));
   EXPECT_EQ(0u, told);
   EXPECT_TRUE(h.free(b.p));
+  const std::size_t peak = h.committed.peak();
+  for (std::size_t n = std::size_t{1} << 40; n <= std::size_t{1} << 46; n *= 2) {  // and what the system may refuse
+    if (const block_info had = h.blocks.take(n, 16); had.p != nullptr) {
+      EXPECT_TRUE(h.free(had.p));
+      GTEST_SKIP() << "no such length is refused here";
+    }
+    h.committed.had();
+    EXPECT_EQ(0u, told) << n;
+    EXPECT_EQ(peak, h.committed.peak()) << n;
+  }
 }
 
 TEST(huge_blocks, any_alignment) {

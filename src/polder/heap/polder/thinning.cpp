@@ -118,7 +118,7 @@ void core::give_span(lab& l, const mem::span& s, left how) noexcept {
   const unsigned list = gone == 0 ? s.cls : 0;
   if (gone != 0) [[unlikely]] {
     how = emptied_at_once(arena_.address_of(g), mem::grain_size, how);
-    if (how != left::zero) budget_.take_again(std::exchange(gone, 0));
+    if (how != left::zero) budget_.count(std::exchange(gone, 0));
   }
   give_grains(&l.trail, g, 1, how, gone, list);
 }
