@@ -169,10 +169,8 @@ bool arena::open_main(unsigned n, site s, bool huge) noexcept {
       continue;
     }
     // Of many that came at once most find it open by now. Each call more is one that waits for the kernel's lock.
-    if (main_open_.load(order::acquire) != open) {  // sync: chunk-open
-      budget_.give(step * tables_of_chunk);
-      return true;
-    }
+    if (main_open_.load(order::acquire) != open)
+      return budget_.give(step * tables_of_chunk), true;  // sync: chunk-open
     // The first opener to come by says of which site a chunk is; each of them sees to it before the chunk is open.
     for (chunk_number c = open; s != no_site && c < last; ++c) {
       site known = no_site;
@@ -278,17 +276,20 @@ bool arena::close_extra(chunk_number c) noexcept {
   return false;
 }
 
-std::size_t arena::table_bytes() const noexcept {
-  const std::size_t chunks = std::size_t{main_open()} + extra_open();
+std::size_t arena::table_bytes() const noexcept { return table_bytes(main_open()); }
+
+std::size_t arena::table_bytes(chunk_number main_open) const noexcept {
+  const std::size_t chunks = std::size_t{main_open} + extra_open();
   return reservation_.front_bytes + chunks * tables_of_chunk;
 }
 
 std::size_t arena::committed_bytes() const noexcept {
-  const std::size_t main = std::size_t{main_open()} * chunk_size;
+  const chunk_number open = main_open();  // once: others open more meanwhile
+  const std::size_t main = std::size_t{open} * chunk_size;
   const chunk_number tables = tables_open_.load(order::relaxed);
-  const std::size_t ahead = tables > main_open() ? (tables - main_open()) * tables_of_chunk : 0;
+  const std::size_t ahead = tables > open ? (tables - open) * tables_of_chunk : 0;
   const std::size_t summaries = address(words_) - address(summaries_);
-  return (main < bytes_ ? main : bytes_) + extra_bytes() + table_bytes() + summaries + ahead;
+  return (main < bytes_ ? main : bytes_) + extra_bytes() + table_bytes(open) + summaries + ahead;
 }
 
 }  // namespace polder::mem

@@ -169,6 +169,7 @@ class arena {
   std::size_t extra_bytes() const noexcept { return extra_bytes_.load(order::relaxed); }
 
  private:
+  std::size_t table_bytes(chunk_number main_open) const noexcept;
   static constexpr std::size_t tables_of_chunk =
       sizeof(mem::chunk) + grains_per_chunk * (sizeof(span) + sizeof(std::uint32_t));
   static constexpr chunk_number chunks_of_tables = 64;  // of the main arena, whose tables are committed together

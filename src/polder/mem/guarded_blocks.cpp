@@ -60,12 +60,12 @@ bool guarded_blocks::open(std::byte* page) const noexcept {
 
 // Where the kernel refuses the page stays within reach, and a use after free is not noticed.
 void guarded_blocks::close(std::byte* page) const noexcept {
-  if (by_marks_) {
-    static_cast<void>(os::install_guard(page, page_));
-  } else {
-    static_cast<void>(os::discard_now(page, page_));
-    static_cast<void>(os::deny(page, page_));
-  }
+  by_marks_ ? static_cast<void>(os::install_guard(page, page_)) : close_by_access(page);
+}
+
+void guarded_blocks::close_by_access(std::byte* page) const noexcept {
+  static_cast<void>(os::discard_now(page, page_));
+  static_cast<void>(os::deny(page, page_));
 }
 
 bool guarded_blocks::surroundings_hold(const guarded_slot& s, const std::byte* page) const noexcept {

@@ -64,6 +64,7 @@ class guarded_blocks {
   unsigned slot_near(const void* p) const noexcept;
   bool open(std::byte* page) const noexcept;
   void close(std::byte* page) const noexcept;
+  void close_by_access(std::byte* page) const noexcept;
   bool surroundings_hold(const guarded_slot& s, const std::byte* page) const noexcept;
 
   std::byte* pages_ = nullptr;  // null: nothing is guarded
