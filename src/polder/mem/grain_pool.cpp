@@ -507,8 +507,8 @@ std::size_t grain_pool::purge_chunk(chunk_number c, const purge_options& o) noex
     static_cast<void>(free_again(c, at, n));
   });
   k.aged.fetch_or(young, order::relaxed);
-  if (kind == page_kind::small_again && (k.taken.taken() | k.dirty.load(order::relaxed)) == 0)
-    arena_.turn(c, page_kind::huge);
+  const bool empty = (k.taken.taken() | k.dirty.load(order::relaxed)) == 0;
+  if (kind == page_kind::small_again && empty && !arena_.committed().is_narrow()) arena_.turn(c, page_kind::huge);
   return bytes;
 }
 

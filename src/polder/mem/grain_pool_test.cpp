@@ -708,6 +708,14 @@ TEST(grain_pool, a_huge_page_is_not_asked_for_again_while_part_of_it_was_given_b
   *p.it.address_of(kept) = std::byte{1};
   ASSERT_TRUE(p.pool.give(kept, 16));
   EXPECT_TRUE(p.pool.give(other, 32));
+  p.committed.set_limit(GiB);  // under a cap none is asked for
+  p.purge({.what = which::all});
+  EXPECT_EQ(page_kind::small_again, p.kind(g));
+  p.committed.set_limit(budget::none);
+  const grain again = p.take(16).first;
+  ASSERT_EQ(chunk_of(g), chunk_of(again));
+  *p.it.address_of(again) = std::byte{1};
+  ASSERT_TRUE(p.pool.give(again, 16));
   p.purge({.what = which::all});
   EXPECT_TRUE(p.huge(g));
   EXPECT_TRUE(p.counts_right());
