@@ -406,6 +406,30 @@ TEST_F(timeline_recorder, a_file_that_is_none_of_ours_is_left_alone) {
   EXPECT_EQ("int main() {}", kept);
 }
 
+TEST_F(timeline_recorder, nor_does_a_child_overwrite_one) {
+  ASSERT_TRUE(timeline::start({.file = file}));
+  ASSERT_EQ(fine, forked([&] {
+              const std::string its = file + "." + std::to_string(::getpid());
+              std::ofstream(its) << "int main() {}\n" << std::flush;
+              timeline::mark(kind::epoch_advance, 1);
+              if (timeline::stop()) return 1;
+              std::string kept;
+              std::getline(std::ifstream(its), kept);
+              return kept == "int main() {}" ? 0 : 2;
+            }));
+  ASSERT_TRUE(timeline::stop());
+}
+
+// Longer than a counter of ticks can tell.
+TEST_F(timeline_recorder, keeps_nothing_of_what_must_last_for_ever) {
+  ASSERT_TRUE(timeline::start({.file = file, .at_least_ns = UINT64_MAX}));
+  { timeline::span s{kind::post, 1}; }
+  ASSERT_TRUE(timeline::stop());
+  const recorded r(file);
+  EXPECT_TRUE(r.whole);
+  EXPECT_EQ(0u, r.events.size());
+}
+
 TEST_F(timeline_recorder, one_line_says_why_a_file_cannot_be_written) {
   const std::string nowhere = folder() + "/no/where";
   EXPECT_EQ("polder: timeline: cannot write " + nowhere + ": there is no such folder\n",

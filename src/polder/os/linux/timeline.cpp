@@ -69,7 +69,8 @@ std::uint64_t ticks_for(std::uint64_t ns) {
   moment to;
   do to = look();
   while (to.ns - from.ns < 200'000);
-  return std::uint64_t(double(ns) * double(to.ticks - from.ticks) / double(to.ns - from.ns));
+  const double ticks = double(ns) * double(to.ticks - from.ticks) / double(to.ns - from.ns);
+  return ticks < 0x1p64 ? std::uint64_t(ticks) : UINT64_MAX;
 }
 
 buffer* another(std::uint32_t room, std::uint32_t tid) {
@@ -181,8 +182,9 @@ bool stop() noexcept {
     state.head.lost_elsewhere = state.lost.load(order::relaxed);
     const std::uint32_t session = state.sessions.held();
     buffer* const all = state.sessions.first();
-    // A child that recorded nothing leaves nothing.
-    if (state.claimed || all != nullptr) written = write(state.file, state.head, all, session);
+    // A child that recorded nothing leaves nothing, and nothing of others' goes.
+    if (state.claimed || (all != nullptr && claim(state.file, state.head)))
+      written = write(state.file, state.head, all, session);
   }
   return state.sessions.let_go(), written;
 }
