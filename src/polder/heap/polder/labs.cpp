@@ -2,6 +2,7 @@
 #include <bit>
 #include <new>
 
+#include <polder/base/has_passed.hpp>
 #include <polder/heap/polder/core.hpp>
 #include <polder/os/cgroup.hpp>
 #include <polder/os/clock.hpp>
@@ -170,7 +171,7 @@ bool core::is_claimed_for_long(lab& l) const noexcept {
   const std::uint64_t now = os::coarse_milliseconds();
   const std::uint64_t since = l.turned_away_since.load(order::relaxed);
   if (since == 0) l.turned_away_since.store(now, order::relaxed);
-  return since != 0 && now - since >= patience;
+  return since != 0 && has_passed(patience, since, now);  // a handler may have come in between
 }
 
 bool core::give_way(lab& l) noexcept {
@@ -354,9 +355,10 @@ void core::hear(lab& l) noexcept {
   for (unsigned c = 1; c <= classes::count; ++c) set_direct(l, c, l.hot[c]);
 }
 
-// A child of fork has the LABs of threads that are no more as these left them: hot spans in them, and lists in the outbox.
+// A child of fork has the LABs of threads that are no more as these left them: hot spans in them, lists in the outbox, and an inbox that
+// nobody has looked into since.
 bool core::sweep_left(lab& l) noexcept {
-  return !l.swept.load(order::relaxed) && with_left(l, [this](lab& held) { sweep(held, left::aged); });
+  return may_hold_something(l) && with_left(l, [this](lab& held) { sweep(held, left::aged); });
 }
 
 // f(l) for a LAB whose thread is elsewhere, or that has none. False: that one is inside, or somebody else is at it.
