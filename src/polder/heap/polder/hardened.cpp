@@ -36,7 +36,7 @@ void* core::allocate_zeroed_hardened(lab& l, std::size_t n) noexcept {
 // How many allocations of the LAB until one is guarded: on average one in guard_rate, and nobody knows which. 0: none, and it is asked
 // again 2^32 later.
 std::uint32_t core::guarded_after(lab& l) const noexcept {
-  return options_.guard_rate == 0 ? 0 : 1 + l.random.below(2 * options_.guard_rate + 1);
+  return options_.guard_rate == 0 ? 0 : 1 + l.random.below(2 * options_.guard_rate - 1);
 }
 
 // A block of which every byte is zero.
