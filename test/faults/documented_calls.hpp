@@ -1,6 +1,6 @@
 #pragma once
-// documented_calls — the system calls a heap may make once it is warm (requirement 17). Who sandboxes a program on
-// Polder has to allow these and nothing more for its sake: docs/how-to/lifecycle.md, "Sandboxes", names them all.
+// documented_calls — the system calls a heap may make once it is warm, and those of its beginning (requirement 17). Who sandboxes a
+// program on Polder has to allow these and nothing more for its sake: docs/how-to/lifecycle.md, "Sandboxes", names them all.
 #include <sys/syscall.h>
 
 namespace polder::faults {
@@ -27,6 +27,16 @@ inline constexpr long documented_calls[] = {
     SYS_mbind,    // numa=on, several nodes: where the pages of what is committed are to lie
     SYS_getcpu,   // and on which node the thread runs; rseq or the vDSO normally answers
     SYS_pread64,  // with openat and close, when there is room for huge pages: how much of large blocks is touched
+};
+
+// And while it begins, which is at the first malloc of the process, or before.
+inline constexpr long calls_at_the_beginning[] = {
+    SYS_sysinfo,  // how much to reserve
+    SYS_prctl,    // names what is reserved
+    // The container's limit (cgroup=0: nobody asks); the machine's nodes (numa=on).
+    SYS_openat,
+    SYS_read,
+    SYS_close,
 };
 
 // And with profile=, where the files are written.
@@ -63,6 +73,23 @@ inline constexpr long timeline_calls[] = {
 // What the test itself and libc's threads need beside.
 inline constexpr long tolerated_calls[] = {
     SYS_exit_group, SYS_exit, SYS_write, SYS_rt_sigreturn, SYS_clone3, SYS_set_robust_list, SYS_rseq,
+};
+
+// What a C library makes of its own to begin a program, and to end it.
+inline constexpr long loader_calls[] = {
+    SYS_execve,          SYS_brk,        SYS_newfstatat, SYS_fstat,
+#if defined(SYS_access)
+    SYS_access,
+#endif
+    SYS_faccessat,       SYS_readlinkat,
+#if defined(SYS_arch_prctl)
+    SYS_arch_prctl,
+#endif
+    SYS_set_tid_address, SYS_getrandom,  SYS_lseek,      SYS_rt_sigaction,
+#if defined(SYS_alarm)
+    SYS_alarm,
+#endif
+    SYS_setitimer,
 };
 
 }  // namespace polder::faults
