@@ -33,10 +33,21 @@ def until(said: Callable[[], bool], patience: float = 30) -> bool:
     return said()
 
 
+# So many MiB, a fault for each page, whatever the system does about huge ones.
+TOUCH = """import mmap, sys
+m = mmap.mmap(-1, int(sys.argv[1]) << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+try:
+    m.madvise(mmap.MADV_NOHUGEPAGE)
+except OSError:
+    pass
+for page in range(0, len(m), mmap.PAGESIZE):
+    m[page] = 1"""
+
+
 def test_peak_rss_is_the_command_s_and_not_the_harness_s(launcher: Launcher) -> None:
     ballast = bytearray(200 << 20)
     small = launcher.run(["true"])
-    large = launcher.run([sys.executable, "-S", "-c", "b = bytearray(100 << 20)"])
+    large = launcher.run([sys.executable, "-S", "-c", TOUCH, "100"])
     del ballast
     assert small.peak_rss < 8 << 20
     assert 100 << 20 < large.peak_rss < 150 << 20
@@ -44,7 +55,7 @@ def test_peak_rss_is_the_command_s_and_not_the_harness_s(launcher: Launcher) -> 
 
 
 def test_peak_rss_and_faults_are_those_of_the_tree(launcher: Launcher) -> None:
-    run = launcher.run(["sh", "-c", f"{sys.executable} -S -c 'b = bytearray(60 << 20)'; true"])
+    run = launcher.run(["sh", "-c", f"{sys.executable} -S -c '{TOUCH}' 60; true"])
     assert run.peak_rss > 60 << 20
     assert run.faults > 15_000
 

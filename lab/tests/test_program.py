@@ -110,7 +110,7 @@ from clocked import client, tell
 def job(clocked):
     mine = bytearray(150 << 20)
     client({python!r}, "-S", "-c", "import time; b = bytearray(200 << 20); time.sleep(0.2)")
-    clocked.run(["/bin/sh", "-c", {python!r} + " -S -c 'import time; b = bytearray(60 << 20); time.sleep(0.2)'; true"])
+    clocked.run(["/bin/sh", "-c", {python!r} + " -S -c 'import time; b = bytearray(60 << 20); time.sleep(0.8)'; true"])
 tell(job)
 """
 

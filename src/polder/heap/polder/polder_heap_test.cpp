@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <random>
@@ -1144,25 +1145,8 @@ TEST(exhaustion, what_the_machine_could_never_hold_is_refused) {
 
 // ---- near the end of the address space -----------------------------------------------------------------------------------
 
-// What other heaps of this program have reserved would count against the limit.
-void forget_reservations() {
-  std::vector<std::pair<std::uintptr_t, std::uintptr_t>> reserved;
-  if (std::FILE* const f = std::fopen("/proc/self/maps", "r")) {
-    char line[4096], rights[5];
-    unsigned long from, to;
-    while (std::fgets(line, sizeof line, f))
-      if (std::sscanf(line, "%lx-%lx %4s", &from, &to, rights) == 3 && to - from > 2 * MiB &&
-          std::strcmp(rights, "---p") == 0) {
-        reserved.push_back({from, to});
-      }
-    std::fclose(f);
-  }
-  for (const auto& [from, to] : reserved) os::unmap(at_address(from), to - from);
-}
-
 // Fills a limited address space with blocks of n bytes and frees them again, as often as `rounds`.
 int fill(std::size_t room, std::size_t n, int rounds) {
-  forget_reservations();
   const std::size_t limit = os::bytes_used(os::used::address_space) + room;
   const rlimit some{limit, limit};
   if (::setrlimit(RLIMIT_AS, &some) != 0) return 1;
@@ -1191,8 +1175,22 @@ int fill(std::size_t room, std::size_t n, int rounds) {
   return 0;
 }
 
+// In a process of its own: where other heaps lie in it, so much room beside them is that of a heap with tables for all of theirs.
 TEST(exhaustion, every_block_can_be_had_and_freed_and_had_again) {
+#if defined(POLDER_EMULATED)
+  GTEST_SKIP() << "the kernel begins no program that an emulator runs";
+#endif
   if (const char* why = os::lacks_limits()) GTEST_SKIP() << why;
+  constexpr char of_its_own[] = "POLDER_TEST_EXHAUSTION";
+  if (std::getenv(of_its_own) == nullptr) {
+    EXPECT_EQ(os::fine, os::forked([&] {
+                ::setenv(of_its_own, "1", 1);
+                ::execl("/proc/self/exe", "unit.heap", "--gtest_filter=exhaustion.every_block_can_be_had*",
+                        static_cast<char*>(nullptr));
+                return 1;
+              }));
+    return;
+  }
   for (const std::size_t room : {40 * MiB, 300 * MiB})
     for (const std::size_t n :
          {std::size_t{2000}, 32 * KiB, std::size_t{33'000}, std::size_t{37'000}, 60 * KiB, 100 * KiB, 3 * MiB})
