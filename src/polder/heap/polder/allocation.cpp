@@ -300,8 +300,8 @@ void core::make_hot(lab& l, mem::span& s) noexcept {
   s.become(mem::span_state::hot);
   s.used += one_more(l.keeps, s.cls);
   set_hot(l, s.cls, &s);
-  l.swept.store(
-      0, order::relaxed);  // it stays when it runs empty, whoever brought the block for which it was made hot
+  // It stays when it runs empty, whoever brought the block for which it was made hot.
+  l.swept.store(0, order::relaxed);
 }
 
 // Not inlined: refill would keep registers for it each time.
