@@ -21,5 +21,6 @@ int main(int argc, char**) {
   });
   char how[128];
   result.describe(how, sizeof how);
-  probe::expect(result.passed(), "req 17: a call that nobody documented (strace tells which): %s: %s", how, result.err);
+  probe::expect(result.passed(), "req 17: a call that nobody documented (strace tells which): %s: %s", how,
+                result.err);
 }
