@@ -6,6 +6,7 @@
 #include <thread>
 
 #include <polder/ds/collection_suite_test.hpp>
+#include <polder/ds/putting_destructor_test.hpp>
 
 namespace polder::ds::collection_suite {
 namespace {
@@ -21,6 +22,10 @@ TEST(bag, a_memory_request_serves_64_puts) {
   b.put(64);
   EXPECT_EQ(scarce_memory::used.load(order::relaxed), before + 2);
 }
+
+template <class T, class R>
+using bag_of = bag<T, R>;
+TEST(bag, loses_nothing_that_destructors_put) { loses_nothing_that_destructors_put<bag_of>(); }
 
 TEST(bag, thieves_find_what_a_thread_left) {
   drained<smr::debra> d;

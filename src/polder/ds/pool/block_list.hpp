@@ -9,6 +9,9 @@
 //              marks. A bit in a word is claimed where there a pointer is exchanged for null. Puts are counted where there
 //              each put sets a bit for every thief, so emptiness is found as in parts/exact_scan.hpp
 //
+// A block is linked empty, then it is the owner's last one, then it has its first element, and takers do not leave the one before
+// earlier: so in the child of a fork who goes on for an owner that was cut off in between never has a last block that is gone.
+//
 //     room ──insert [owner]──▶ filled ──its bit in taken [whoever takes: move it out]──▶ taken
 //     block: last ──one put more than it holds──▶ followed ──all taken: first_ moves on [retire]──▶ unlinked
 //
@@ -48,25 +51,18 @@ class block_list {
     while (remove(ignored)) {
     }
     guard g(domain_);
-    g.unmake(first_.load(order::relaxed));  // the last: all before it were emptied
+    // The last, and one that an owner that a fork cut off linked behind it: all before were emptied.
+    for (block* b = first_.load(order::relaxed); b != nullptr;)
+      g.unmake(std::exchange(b, b->next.load(order::relaxed)));
   }
 
   // Its owner alone. Throws std::bad_alloc; e is as it was then.
   bool insert(kept& e) {
+    while (last_.get()->filled.load(order::relaxed) == block::size) extend();
     block* const b = last_.get();
     const unsigned n = b->filled.load(order::relaxed);
-    if (n != block::size) {
-      b->elements[n].put(std::move(e));
-      b->filled.store(n + 1, order::release);  // sync: bag-put
-      return true;
-    }
-    guard g(domain_);
-    block* const next = g.template make<block>();
-    next->before.set(b->before.get() + block::size);
-    next->elements[0].put(std::move(e));
-    next->filled.store(1, order::relaxed);
-    b->next.store(next, order::release);  // sync: bag-put
-    last_.set(next);                      // b may be gone
+    b->elements[n].put(std::move(e));
+    b->filled.store(n + 1, order::release);  // sync: bag-put
     return true;
   }
 
@@ -85,12 +81,12 @@ class block_list {
         continue;
       }
       block* const next = n == block::size ? g.protect(1, first->next) : nullptr;
-      if (next == nullptr) {
+      // Only from first_ on is what follows sure to be linked.
+      if (next != nullptr && first_.load(order::acquire) != first) continue;  // sync: bag-block
+      if (next == nullptr || next->filled.load(order::acquire) == 0) {        // sync: bag-put
         seen = first->before.get() + n;
         return std::nullopt;
       }
-      // Only from first_ on is what follows sure to be linked.
-      if (first_.load(order::acquire) != first) continue;                            // sync: bag-block
       if (first_.cas(first, next, order::acq_rel, order::relaxed)) g.retire(first);  // sync: bag-block
     }
   }
@@ -108,6 +104,22 @@ class block_list {
     std::array<held<kept>, size> elements;  // written by the owner before filled says so; read by who set the bit
   };
   using guard = typename R::template guard<2>;
+
+  // The last block is full: one behind it becomes the last. Opening and closing the guard may free what others retired, and who is told
+  // of that may put here.
+  POLDER_NOINLINE void extend() {
+    block* const full = last_.get();
+    guard g(domain_);
+    if (last_.get() != full) return;
+    block* next = full->next.load(order::relaxed);  // an owner that a fork cut off may have come so far
+    if (next == nullptr) {
+      next = g.template make<block>();
+      next->before.set(full->before.get() + block::size);
+      full->next.store(next, order::release);  // sync: bag-put
+    }
+    signal_fence();  // a fork sees the one or both
+    last_.set(next);
+  }
 
   typename R::domain& domain_;
   // first_ — the block that is taken from. Written by who finds it full and all taken; read by takers.

@@ -199,7 +199,7 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory, Si
   std::size_t put_bulk_at(lane& l, Iterator from, std::size_t n) {
     for (std::size_t done = 0; done != n;) {
       const std::uint64_t filled = l.filled.load(order::relaxed);
-      std::size_t used = l.used(filled);
+      const std::size_t used = l.used(filled);
       if (used == cells) {
         try {
           extend(l);
@@ -207,7 +207,7 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory, Si
           if (done == 0) throw;
           return done;
         }
-        used = 0;
+        continue;
       }
       const std::size_t some = std::min(n - done, cells - used);
       cell* const to = &l.last->line[used];
@@ -235,10 +235,13 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory, Si
   }
   bool insert(kept& e, lane* to) {
     lane& l = *to;
-    const std::uint64_t filled = l.filled.load(order::relaxed);
+    std::uint64_t filled = l.filled.load(order::relaxed);
     std::size_t used = l.used(filled);
-    if (used == cells) [[unlikely]]
-      extend(l), used = 0;
+    while (used == cells) [[unlikely]] {
+      extend(l);
+      filled = l.filled.load(order::relaxed);
+      used = l.used(filled);
+    }
     l.last->line[used].put(std::move(e));
     l.filled.store(filled + 1, order::release);  // sync: lane-fill
     return true;
@@ -288,6 +291,7 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory, Si
 
   POLDER_NOINLINE lane& add(visitor& v) {
     guard g(domain_);
+    if (v.own != nullptr) return *v.own;  // what opening the guard freed has put
     segment* const first = make(g, 0);
     lane* l;
     try {
@@ -303,15 +307,16 @@ class per_producer_queue : public collection<per_producer_queue<T, R, Memory, Si
     return *l;
   }
 
-  // The last segment is full: one behind it becomes the last.
+  // The last segment is full: one behind it becomes the last. Opening and closing the guard may free what others retired, and who is
+  // told of that may put here: what the caller knew of the lane is old then.
   POLDER_NOINLINE void extend(lane& l) {
-    segment* behind = l.last->next.load(order::relaxed);  // an owner that a fork cut off may have come so far
-    if (behind == nullptr) {
-      guard g(domain_);
-      behind = make(g, l.last->before + cells);
-    }
-    l.last->next.store(behind, order::release);  // sync: lane-link
-    signal_fence();                              // a fork sees the one or both
+    segment* const full = l.last;
+    guard g(domain_);
+    if (l.last != full) return;
+    segment* behind = full->next.load(order::relaxed);  // an owner that a fork cut off may have come so far
+    if (behind == nullptr) behind = make(g, full->before + cells);
+    full->next.store(behind, order::release);  // sync: lane-link
+    signal_fence();                            // a fork sees the one or both
     l.last = behind;
   }
 

@@ -1,18 +1,17 @@
 // per_producer_queue in the child of a fork that came while a thread was in the middle of a put.
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstddef>
-#include <cstdlib>
 #include <new>
 #include <semaphore>
 #include <thread>
 #include <utility>
 
 #include <polder/base/sanitizers.hpp>
+#include <polder/ds/cut_off_test.hpp>
 #include <polder/ds/queue/per_producer_queue.hpp>
 #include <polder/ds/tree/eager_test.hpp>
 #include <polder/smr/all.hpp>
@@ -80,15 +79,8 @@ TEST(per_producer_queue_fork, a_lane_whose_owner_is_gone_goes_on_where_it_was) {
 
 // Memory of its own pages, so that a thread can be stopped where it writes to it: the latest block of a segment's size, and
 // of a lane's.
-struct block {
-  void* first = nullptr;
-  std::size_t bytes = 0;
-  void write_protect(bool on) const {
-    if (::mprotect(first, bytes, on ? PROT_READ : PROT_READ | PROT_WRITE) != 0) std::abort();
-  }
-};
 struct in_pages {
-  static inline block segment, lane;
+  static inline pages_to_write segment, lane;
 
   static std::size_t whole_pages(std::size_t n) {
     const auto page = std::size_t(::sysconf(_SC_PAGESIZE));
@@ -105,16 +97,8 @@ struct in_pages {
   static void operator delete(void* p, std::size_t n) noexcept { ::munmap(p, whole_pages(n)); }
 };
 
-// Stands still where it writes to what is protected, once.
-block stopping_at;
-void stop(int) {
-  there.release();
-  on.acquire();
-  stopping_at.write_protect(false);
-}
-
 // The first put past a segment, cut off where it first writes to the segment before, or to the lane.
-void cut_off_between_segments(const block& where) {
+void cut_off_between_segments(const pages_to_write& where) {
 #if POLDER_SANITIZED
   GTEST_SKIP() << "the sanitizer's allocator may be locked in the child by the thread that is not there";
 #endif
@@ -127,31 +111,27 @@ void cut_off_between_segments(const block& where) {
     }
     return !q.get().has_value();
   };
-  struct sigaction stopping = {}, before;
-  stopping.sa_handler = stop;
-  ASSERT_EQ(::sigaction(SIGSEGV, &stopping, &before), 0);
+  stops_at_a_write stopped;
   eager::drained<smr::debra> d;
   numbers q(d);
   static_cast<void>(smr::thread_slot::mine());
   std::thread putter([&] {
     for (long n = 0; n != a_segment; ++n) q.put(long(n));
-    stopping_at = where;
-    stopping_at.write_protect(true);
+    stopped.at(where);
     q.put(long(a_segment));
   });
-  there.acquire();
+  stopped.wait();
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(20);
-    stopping_at.write_protect(false);
+    stopped.forget();
     std::thread([&] {
       for (long n = 0; n != 2 * a_segment; ++n) q.put(a_segment + n);
     }).join();
     ::_exit(next_are(q, 0, 3 * a_segment) ? 0 : 1);
   }
-  on.release();
+  stopped.go_on();
   putter.join();
-  EXPECT_EQ(::sigaction(SIGSEGV, &before, nullptr), 0);
   int status = -1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status)) << status;

@@ -9,6 +9,7 @@
 
 #include <polder/ds/collection_suite_test.hpp>
 #include <polder/ds/producers_test.hpp>
+#include <polder/ds/putting_destructor_test.hpp>
 
 namespace polder::ds::collection_suite {
 namespace {
@@ -22,6 +23,10 @@ TEST(per_producer_queue, keeps_the_order_of_each_putter_across_segments) {
   EXPECT_TRUE(in_order_of_putters(q, 3, 1, 3'000));
   EXPECT_FALSE(q.dequeue().has_value());
 }
+
+template <class T, class R>
+using queue_of = per_producer_queue<T, R>;
+TEST(per_producer_queue, loses_nothing_that_destructors_put) { loses_nothing_that_destructors_put<queue_of>(); }
 
 TEST(per_producer_queue, in_bulk_across_segments) {
   eager::drained<smr::debra> d;
