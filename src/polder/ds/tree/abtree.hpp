@@ -300,10 +300,10 @@ class abtree : public counted_at_rest<abtree<K, V, R, A, B>> {
 
  private:
   static constexpr bool by_region = R::info.protects == decltype(R::info.protects)::region;
-  // Of the guard's slots three follow the way down; two hold what a step reads besides.
-  using guard = typename R::template guard<by_region ? 1 : 5>;
-  using looking = typename R::template guard<by_region ? 1 : 3>;
-  static constexpr unsigned of_step = 3;
+  // Of the guard's slots four follow the way down; two hold what a step reads besides.
+  using guard = typename R::template guard<by_region ? 1 : 6>;
+  using looking = typename R::template guard<by_region ? 1 : 4>;
+  static constexpr unsigned of_step = 4;
 
   struct edge {
     link* from;
@@ -359,7 +359,7 @@ class abtree : public counted_at_rest<abtree<K, V, R, A, B>> {
   //
   // Where single pointers are protected: what an open link leads to was in the tree (invariant 1). A frozen link proves
   // nothing; but below the last open link all links that were passed are frozen, so that what hung there still does, if
-  // the open link still leads there.
+  // the open link still leads there: to the same node, which is therefore kept, and not to another at its address.
   template <class Guard>
   edge descend(Guard& g, const K& key) const {
     return read(g, [this, &key](auto& r) { return this->way(r, key); });
@@ -367,9 +367,11 @@ class abtree : public counted_at_rest<abtree<K, V, R, A, B>> {
   template <class View>
   [[gnu::always_inline]] edge way(View& r, const K& key) const {
     [[maybe_unused]] again
-        : unsigned above = 0,
-                   here = 1,
-                   next = 2;  // slots: of the node with the last open link; of this node; of the next
+        : unsigned
+              above = 0,
+              top = 1, here = 1, next = 2,
+              spare =
+                  3;  // slots: of the node with the last open link; of what that leads to; of this node; of the next
     edge e{&root_, r.protect(by_region ? 0 : here, root_)};
     [[maybe_unused]] edge open = e;
     [[maybe_unused]] const inner* owner = nullptr;  // of e.from
@@ -379,13 +381,15 @@ class abtree : public counted_at_rest<abtree<K, V, R, A, B>> {
       e = {to, r.protect(by_region ? 0 : next, *to)};
       owner = &x;
       if constexpr (!searches_by_region<R>) {
-        const unsigned released = e.at.has(frozen) ? here : std::exchange(above, here);
-        if (!e.at.has(frozen)) {
-          open = e;
-        } else if (open.from->load(order::relaxed) != open.at) {  // after protect(), which acquires
-          goto again;
-        }
+        const bool is_open = !e.at.has(frozen), at_top = here == top;
+        if (!is_open && open.from->load(order::relaxed) != open.at) goto again;  // after protect(), which acquires
+        const unsigned released = is_open ? std::exchange(above, here) : at_top ? spare : here;
         here = std::exchange(next, released);
+        if (is_open) {
+          open = e;
+          if (!at_top) spare = top;
+          top = here;
+        }
       }
     }
     if constexpr (!by_region) reserve(r, 0, owner), reserve(r, 1, e.at.pointer());

@@ -1,7 +1,10 @@
 // abtree under what is asked of every map; its steps with the smallest nodes; ranges.
 #include <polder/ds/tree/abtree.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <new>
+#include <random>
 
 #include <polder/ds/tree/map_suite_test.hpp>
 
@@ -44,6 +47,67 @@ void smallest_under_four_threads() {
 TEST(abtree_smallest, under_four_threads_by_regions) { smallest_under_four_threads<eager::region>(); }
 TEST(abtree_smallest, under_four_threads_by_pointers) { smallest_under_four_threads<eager::hazard>(); }
 TEST(abtree_smallest, under_four_threads_unfenced) { smallest_under_four_threads<eager::leaky>(); }
+
+// Of pointers: below the last open link all that is passed hangs there while that link leads to the same node, and it is the same only
+// if a slot has kept it. Frozen links are left by updates whose mending had no memory.
+struct watched : eager::hazard {
+  static inline bool watching = false;
+  static inline long fails_in = -1;
+  static inline unsigned long below_frozen = 0, not_kept = 0;
+  template <unsigned Slots>
+  class guard : public eager::hazard::guard<Slots> {
+    using base = eager::hazard::guard<Slots>;
+
+   public:
+    using base::base;
+    template <class W>
+    W protect(unsigned slot, const atomic<W>& word) {
+      const W w = base::protect(slot, word);
+      if (!watching) return w;
+      kept_[slot] = w.pointer();
+      if (!w.has(1)) {  // frozen
+        open_ = w.pointer();
+      } else {
+        ++below_frozen;
+        not_kept += std::find(kept_, kept_ + Slots, open_) == kept_ + Slots;
+      }
+      return w;
+    }
+    template <class T, class... Arguments>
+    T* make(Arguments&&... arguments) {
+      if (fails_in >= 0 && fails_in-- == 0) throw std::bad_alloc();
+      return base::template make<T>(std::forward<Arguments>(arguments)...);
+    }
+
+   private:
+    const void* kept_[Slots] = {};
+    const void* open_ = nullptr;
+  };
+};
+
+TEST(abtree_smallest, keeps_what_the_last_open_link_leads_to) {
+  const std::uint64_t seed = std::random_device{}();
+  SCOPED_TRACE(seed);
+  std::mt19937_64 random(seed);
+  drained<watched> domain;
+  smallest<watched> m(domain);
+  constexpr long keys = 60;
+  for (int i = 0; i != 20'000; ++i) {
+    const long key = long(random() % keys);
+    watched::fails_in = random() % 2 == 0 ? long(random() % 7) : -1;
+    try {
+      if (random() % 2 == 0) m.insert(key, key);
+      else m.erase(key);
+    } catch (const std::bad_alloc&) {
+    }
+    watched::fails_in = -1;
+    watched::watching = true;
+    for (long k = 0; k < keys; k += 7) static_cast<void>(m.contains(k));
+    watched::watching = false;
+  }
+  EXPECT_GT(watched::below_frozen, 100u);
+  EXPECT_EQ(watched::not_kept, 0u);
+}
 
 TEST(abtree_range, holds_both_ends) {
   drained<eager::leaky> domain;
