@@ -144,7 +144,7 @@ class collection {
     return out;
   }
   // An element that did not get in, back in the value that it was moved from. Where neither way back is sure not to throw and
-  // it does, the element is destroyed: it was never inside.
+  // it does, or there is but the one that makes it anew, the element is destroyed: it was never inside.
   static void give_back(kept& e, T& value) {
     if constexpr (std::is_same_v<kept, T>) {
       assign(value, std::move(e));
@@ -156,12 +156,12 @@ class collection {
   static void assign(T& to, T&& from) {
     // Rather than an assignment that may throw.
     constexpr bool made_anew = std::is_nothrow_move_constructible_v<T> && !std::is_nothrow_move_assignable_v<T>;
-    if constexpr (std::is_move_assignable_v<T> && !made_anew) {
-      to = std::move(from);
-    } else {
+    if constexpr (made_anew) {
       std::destroy_at(std::addressof(to));
       std::construct_at(std::addressof(to), std::move(from));
-    }
+    } else if constexpr (std::is_move_assignable_v<T>) {
+      to = std::move(from);
+    }  // else nothing: were it destroyed and could not be made anew, its owner would destroy it once more
   }
 
   [[no_unique_address]] std::conditional_t<throws, returned<T>, never_returned> returned_;

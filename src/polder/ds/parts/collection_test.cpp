@@ -244,5 +244,34 @@ TEST(collection, who_waits_gets_what_came_back) {
   }
 }
 
+// Neither assignable nor sure to be moved without a throw: there is no way back into the value that it was moved from.
+struct only_made {
+  static inline int moves_left = -1;
+  static inline std::vector<const void*> alive;
+  static inline int destroyed_twice = 0;
+  const long n;
+  explicit only_made(long i) : n(i) { alive.push_back(this); }
+  only_made(only_made&& other) : n(other.n) {
+    if (moves_left >= 0 && moves_left-- == 0) throw std::runtime_error("a move");
+    alive.push_back(this);
+  }
+  ~only_made() { destroyed_twice += std::erase(alive, this) != 1; }
+};
+
+TEST(collection, what_is_refused_is_destroyed_once) {
+  {
+    eager::drained<smr::debra> d;
+    vyukov_ring<only_made, smr::debra> q(2);
+    ASSERT_TRUE(q.put(only_made(1)));
+    ASSERT_TRUE(q.put(only_made(2)));
+    only_made third(3);
+    only_made::moves_left = 1;
+    EXPECT_FALSE(q.put(std::move(third)));
+    only_made::moves_left = -1;
+  }
+  EXPECT_EQ(only_made::destroyed_twice, 0);
+  EXPECT_TRUE(only_made::alive.empty());
+}
+
 }  // namespace
 }  // namespace polder::ds
