@@ -279,10 +279,11 @@ class occ_avl : public counted_at_rest<occ_avl<K, V, R>> {
   static void end_shrinking(spot& s) noexcept {
     s.version.store((s.version.load(order::relaxed) & ~shrinking) + one_more, order::release);  // sync: avl-version
   }
-  // Returns when a rotation that was seen has ended; asleep, if it takes long.
+  // Returns when a rotation that was seen has ended, or a node that is on its way out has gone from its parent; asleep, if it takes
+  // long: who does it has the lock.
   static void wait_until_settled(spot& s) noexcept {
     for (unsigned spins = 0; spins != 100; ++spins) {
-      if ((s.version.load(order::acquire) & shrinking) == 0) return;  // sync: avl-version
+      if (settled(s.version.load(order::acquire))) return;  // sync: avl-version
     }
     const holding until_it_is_free(s.lock);
   }
