@@ -12,8 +12,8 @@ namespace {
 using polder::model::key;
 using polder::model::none;
 
-using keeping = polder::model::keeping<3, 5, 96>;
-using hazards = polder::model::hazards<3, 5, 96>;
+using keeping = polder::model::keeping<3, 6, 96>;
+using hazards = polder::model::hazards<3, 6, 96>;
 
 template <class R>
 struct world {
