@@ -658,7 +658,7 @@ BLOCKS = "polder/ds/pool/block_list.hpp"
 BREAKS += [
     (BLOCKS, "taken twice", "if ((first->taken.fetch_or(bit, order::acq_rel) & bit) == 0) {", "first->taken.fetch_or(bit, order::acq_rel);\n        {"),
     (BLOCKS, "leaves a block with room", "n == block::size ? g.protect(1, first->next) : nullptr", "g.protect(1, first->next)"),
-    (BLOCKS, "filled before the element is there", "      b->elements[n].put(std::move(e));\n      b->filled.store(n + 1, order::release);  // sync: bag-put\n", "      b->filled.store(n + 1, order::release);\n      b->elements[n].put(std::move(e));\n"),
+    (BLOCKS, "filled before the element is there", "    b->elements[n].put(std::move(e));\n    b->filled.store(n + 1, order::release);  // sync: bag-put\n", "    b->filled.store(n + 1, order::release);\n    b->elements[n].put(std::move(e));\n"),
     (BLOCKS, "counts its block alone", "seen = first->before.get() + n;", "seen = n;"),
 ]
 

@@ -83,7 +83,8 @@ class block_list {
       block* const next = n == block::size ? g.protect(1, first->next) : nullptr;
       // Only from first_ on is what follows sure to be linked.
       if (next != nullptr && first_.load(order::acquire) != first) continue;  // sync: bag-block
-      if (next == nullptr || next->filled.load(order::acquire) == 0) {        // sync: bag-put
+      // Read again, to acquire, when that block is the first.
+      if (next == nullptr || next->filled.load(order::relaxed) == 0) {
         seen = first->before.get() + n;
         return std::nullopt;
       }
