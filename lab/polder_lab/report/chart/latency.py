@@ -50,7 +50,7 @@ def percentiles(view: View, row: Row, call: str) -> Chart | None:
         if not buckets:
             continue
         total = sum(count for _, _, count in buckets)
-        steps = [(buckets[0][1], 1.0), *exceeding(buckets), (max(worst, buckets[-1][1]), 1 / total)]
+        steps = [(buckets[0][1], 1.0), *exceeding(buckets), (buckets[-1][1], 1 / total), (max(worst, buckets[-1][1]), 1 / total)]
         most = max(most, total)
         data.append(
             trace(
@@ -60,7 +60,7 @@ def percentiles(view: View, row: Row, call: str) -> Chart | None:
                 x=[units.brief(1 / share) for _, share in steps],
                 y=[units.brief(ns * 1e-9, 4) for ns, _ in steps],
                 hovertemplate=f"<b>{name}</b><br>{call}: %{{y:.3~s}}s<br>1 of %{{x:.3~s}} calls takes longer<extra></extra>",
-                line={"shape": "hv", "width": 2},
+                line={"shape": "vh", "width": 2},  # beyond what a bucket holds, the end of the next one
             )
         )
     if not data:
@@ -95,7 +95,7 @@ def ccdf(view: View, row: Row, call: str) -> Chart | None:
                 x=[units.brief(ns * 1e-9, 4) for ns, _ in steps],
                 y=[units.brief(share, 4) for _, share in steps],
                 hovertemplate=f"<b>{name}</b><br>{call}: %{{y:.3~%}} take longer than %{{x:.3~s}}s<extra></extra>",
-                line={"shape": "vh", "width": 2},
+                line={"shape": "hv", "width": 2},  # up to the end of a bucket the share is that above the one before it
             )
         )
     if not data:
