@@ -24,8 +24,8 @@ SOURCE = Path(__file__).with_name("launch.c")
 SAMPLER = Path(__file__).with_name("memory_sampler.h")
 
 # Never inherited by a measured command: they would change the heap of both sides, or of one. So do what allocators are set up by,
-# MALLOC_ARENA_MAX or MIMALLOC_PURGE_DELAY. POLDER_OPTIONS is handed on, and told with the results.
-NOT_INHERITED = re.compile(r"LD_PRELOAD|LD_DEBUG|LD_DEBUG_OUTPUT|GLIBC_TUNABLES|[A-Z]*MALLOC_\w+")
+# MALLOC_ARENA_MAX, MIMALLOC_PURGE_DELAY or TBB_MALLOC_USE_HUGE_PAGES. POLDER_OPTIONS is handed on, and told with the results.
+NOT_INHERITED = re.compile(r"LD_PRELOAD|LD_DEBUG|LD_DEBUG_OUTPUT|GLIBC_TUNABLES|[A-Z_]*MALLOC_\w+")
 
 NOT_KEPT = ("pid", "own", "began", "told", "samples", "yields")  # fields of a run that the file of compare does not hold
 

@@ -121,7 +121,8 @@ def test_the_heap_is_in_the_command_and_nowhere_else(polder: Laboratory, compile
 
 
 def test_what_one_allocator_is_set_up_by_is_not_handed_on(polder: Laboratory) -> None:
-    known = {"MALLOC_ARENA_MAX": "2", "MIMALLOC_PURGE_DELAY": "0", "GLIBC_TUNABLES": "glibc.malloc.check=3"}
+    known = {"MALLOC_ARENA_MAX": "2", "MIMALLOC_PURGE_DELAY": "0", "GLIBC_TUNABLES": "glibc.malloc.check=3",
+             "TBB_MALLOC_USE_HUGE_PAGES": "1"}
     done = polder("compare", "--rounds", "1", "--", "perl", "-e", "print join ' ', grep { /MALLOC_|TUNABLES|POLDER_O/ } keys %ENV",
                   extra={**known, "PYTHONMALLOC": "malloc", "POLDER_OPTIONS": "decay_ms=0"})
     assert f"not handed on to what is measured: {', '.join(sorted(known))}" in done.stderr
