@@ -14,6 +14,7 @@ import random
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import Protocol
 
@@ -109,7 +110,8 @@ class Experiment:
         places = {result.row.id: index for index, result in enumerate(self.outcome.rows)}
         for one in earlier:
             if (index := places.get(one.row)) is not None and one.heap in self.outcome.rows[index].cells:
-                instrument = next((i for i in self.instruments if i.name == one.instrument), None)
+                # Who failed its proof has a run of the pass time, whichever passes were asked for.
+                instrument = next((i for i in (*self.instruments, TIME) if i.name == one.instrument), None)
                 self.done.add((one.instrument, one.number, index, one.heap))
                 if instrument is not None:
                     self.take(instrument, one.number, index, one.heap, one.run)
@@ -216,9 +218,11 @@ class Experiment:
         if not trouble:
             self.proven.add((result.row.command[0], heap.name))
         else:
+            told = result.cells[heap.name].trouble  # by an earlier part of the experiment
             self.end(index, heap.name, TIME, trouble)
-            if (TIME.name, 0, index, heap.name) not in self.done:
-                self.keeper.ran(TIME.name, 0, result.row, heap, replace(run, trouble=trouble))
+            if not told:
+                number = next(n for n in count() if (TIME.name, n, index, heap.name) not in self.done)
+                self.keeper.ran(TIME.name, number, result.row, heap, replace(run, trouble=trouble))
 
     def leave_away(self, index: int, why: str) -> None:
         self.keeper.absent(self.outcome.rows[index].row.id, why)

@@ -214,6 +214,19 @@ def test_resume_runs_what_is_not_there(bench: Bench, tmp_path: Path) -> None:
     assert len(runs_of(records)) == before + 4, "another round"
 
 
+@pytest.mark.parametrize("passes", ["time", "latency"])
+def test_who_fails_the_proof_of_a_later_part_has_a_record_too(bench: Bench, passes: str) -> None:
+    bench("--only", "larson", "--threads", "1", "--rounds", "2", "--pass", passes)
+    for _ in range(2):
+        done, records = bench("--resume", "--rounds", "3", extra={"FAKE_BENCH_FAILS": "larson/1"})
+        assert done.returncode == 0, done.stderr
+        bad = [(r["pass"], r["round"], r["subject"]) for r in runs_of(records) if not r["ok"]]
+        number = 2 if passes == "time" else 0
+        assert bad == [("time", number, "system"), ("time", number, "polder")], "once, in a round that is its own"
+        assert "FAILED    larson ×1 under polder fails" in done.stdout
+    assert len(runs_of(records)) == 6
+
+
 def test_resume_refuses_another_library(bench: Bench, build: Path, tmp_path: Path) -> None:
     library = tmp_path / "libmine.so"
     shutil.copy(build / "lib" / "libpolder.so", library)
