@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import expect
 from resident import Resident
 
-from polder_lab.launch import Launcher, build_launcher
+from polder_lab.launch import Launcher, build_launcher, inherited
 
 LAB = Path(__file__).resolve().parents[1]
 FAKE = Path(__file__).with_name("fake")
@@ -84,7 +84,8 @@ def launcher(root: Path, tmp_path: Path) -> Launcher:
 
 @pytest.fixture
 def environment(root: Path) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(LAB), "POLDER_ROOT": str(root), "COLUMNS": "100"}
+    """Without what polars sets for its own jemalloc as soon as a test loads it."""
+    return {**inherited(), "PYTHONPATH": str(LAB), "POLDER_ROOT": str(root), "COLUMNS": "100"}
 
 
 @pytest.fixture(scope="session")
