@@ -45,8 +45,8 @@ class Journal:
                 written += os.write(self.descriptor, line[written:])
         except OSError as why:
             os.ftruncate(self.descriptor, end)
-            raise Complaint(f"cannot write {self.file}: {why.strerror}; what was finished before is in it, "
-                            "and --resume continues it") from why
+            raise Complaint(f"cannot write {self.file}: {why.strerror}"
+                            + ("; what was finished before is in it, and --resume continues it" if end else "")) from why
 
     def sync(self) -> None:
         """What is written stays, even if the machine stops."""
@@ -54,6 +54,18 @@ class Journal:
 
     def close(self) -> None:
         os.close(self.descriptor)
+
+
+def begin(file: Path, experiment: Record) -> Journal:
+    """A new one with its first record. Where that cannot be written there is no file: nothing could be made of it."""
+    journal = Journal(file)
+    try:
+        journal.write(experiment)
+    except BaseException:
+        journal.close()
+        file.unlink()
+        raise
+    return journal
 
 
 def whole_lines(content: bytes) -> int:
@@ -125,8 +137,16 @@ def begun(records: list[Record], file: Path) -> list[Record]:
 
 
 def newest(folder: Path) -> Path:
-    """The file that was written to last."""
-    files = sorted(folder.glob(f"*{SUFFIX}"), key=lambda file: file.stat().st_mtime)
+    """The file that was written to last, of those that have a first record: a kill may leave one without."""
+    files = sorted(filter(has_begun, folder.glob(f"*{SUFFIX}")), key=lambda file: file.stat().st_mtime)
     if not files:
         raise Complaint(f"there are no records in {folder}; make some: ./polder bench run --quick")
     return files[-1]
+
+
+def has_begun(file: Path) -> bool:
+    try:
+        with file.open("rb") as lines:
+            return lines.readline().endswith(b"\n")
+    except OSError:
+        return True  # reading it will say why not

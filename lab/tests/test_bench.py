@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -15,6 +16,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import polars
 import pytest
@@ -22,8 +24,12 @@ import synthetic
 from conftest import Laboratory
 from test_launch import running
 
+from polder_lab import campaign, journal
+from polder_lab.command.bench import conduct
+from polder_lab.complaint import Complaint
 from polder_lab.interval import Ratio
 from polder_lab.journal import Journal
+from polder_lab.place import Place
 from polder_lab.self_test import Twin
 
 Records = list[dict[str, Any]]
@@ -320,6 +326,29 @@ def test_a_full_disk_loses_nothing_that_is_finished(build: Path, environment: di
     done, records = bench("--resume", "--rounds", "16")
     assert done.returncode == 0, done.stderr
     assert set(finished) <= set(keys(runs_of(records)))
+
+
+@pytest.mark.parametrize("why", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
+def test_a_first_record_that_cannot_be_written_leaves_no_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, why: BaseException) -> None:
+    write = Mock(side_effect=why)
+    monkeypatch.setattr("polder_lab.journal.os.write", write)
+    with pytest.raises((Complaint, KeyboardInterrupt)) as told:
+        journal.begin(tmp_path / "it.jsonl", synthetic.experiment())
+    monkeypatch.undo()
+    write.assert_called_once()
+    assert "--resume" not in str(told.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_end_while_the_first_record_is_made_leaves_no_file(monkeypatch: pytest.MonkeyPatch, build: Path, root: Path,
+                                                              tmp_path: Path) -> None:
+    made = Mock(side_effect=KeyboardInterrupt)
+    monkeypatch.setattr(campaign, "experiment_record", made)
+    settings = campaign.Settings("quick", ["polder"], ["larson"], [2], None, ["time"], 1, 1, 1, True, 0, 10)
+    with pytest.raises(KeyboardInterrupt):
+        conduct(settings, [], tmp_path / "it.jsonl", Place(root, build))
+    made.assert_called_once()
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -203,6 +204,18 @@ def test_a_missing_file_and_an_empty_folder_are_named(tmp_path: Path) -> None:
     with pytest.raises(Complaint, match=r"cannot read .*none\.jsonl"):
         read([tmp_path / "none.jsonl"])
     with pytest.raises(Complaint, match="polder bench run"):
+        newest(tmp_path)
+
+
+@pytest.mark.parametrize("left", ["", '{"record": "experi'])
+def test_the_newest_has_a_first_record(tmp_path: Path, left: str) -> None:
+    whole = written(tmp_path / "b.jsonl", experiment(), entry(0, 1.0))
+    for name in ("a.jsonl", "c.jsonl"):
+        (tmp_path / name).write_text(left)
+        os.utime(tmp_path / name, (2**31, 2**31))
+    assert newest(tmp_path) == whole
+    whole.unlink()
+    with pytest.raises(Complaint, match="there are no records"):
         newest(tmp_path)
 
 

@@ -187,11 +187,11 @@ def conduct(settings: Settings, records: list[journal.Record], file: Path, where
         if not usable:
             raise Complaint("no pass is possible:" + "".join(f"\n  {name}: {why}" for name, why in unusable.items()))
         launcher = Launcher(build_launcher(where.own), folder_in(scratch, "runs"))
-        with closing(journal.Journal(file, again=bool(records))) as kept, Bar(Console(stderr=True)) as bar:
+        first = {} if records else campaign.experiment_record(file.stem, settings, where, heaps, selection)
+        opened = journal.Journal(file, again=True) if records else journal.begin(file, first)
+        with closing(opened) as kept, Bar(Console(stderr=True)) as bar:
             seen = frozenset(r["what"] for r in records if r["record"] == "absent")
             recorder = Recorder(kept, campaign.before(records), scratch, bar.warn, seen)
-            if not records:
-                kept.write(campaign.experiment_record(file.stem, settings, where, heaps, selection))
             for line in [*absent, *selection.left_out, *(f"the pass {name}: {why}" for name, why in unusable.items())]:
                 recorder.absent(*line.split(": ", 1))
             outcome = Experiment(rows, heaps, settings.terms, launcher, bar, instruments=usable, keeper=recorder,
