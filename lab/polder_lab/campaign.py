@@ -213,8 +213,18 @@ def settings_of(record: Record) -> Settings:
         raise Complaint(f"the experiment was made by another version of the laboratory and cannot be continued: {why}") from why
 
 
+# What a run is under, beside its heap: the heap's options, and of the machine what times depend on.
+UNDER = {"polder_options": "POLDER_OPTIONS", "transparent_huge_pages": "huge pages", "cpu": "processor", "cores": "cores",
+         "kernel": "kernel"}
+
+
 def unchanged(record: Record, heaps: Sequence[Heap], rows: Sequence[Row], place: Place) -> None:
-    """Runs of before and after must be of the same things."""
+    """Runs of before and after must be of the same things, under the same conditions."""
+    began, here = record.get("machine") or {}, machine.describe(place)
+    differing = [f"{word} '{here[name]}', before '{began[name]}'" for name, word in UNDER.items()
+                 if name in began and began[name] != here[name]]
+    if differing:
+        raise Complaint(f"cannot continue: under other conditions than before: {'; '.join(differing)}")
     was = {s["name"]: s for s in record["subjects"]}
     missing = was.keys() - {heap.name for heap in heaps}
     if missing:

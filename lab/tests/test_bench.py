@@ -258,6 +258,28 @@ def test_resume_refuses_another_harness(bench: Bench, build: Path) -> None:
     assert "another harness than before: polder-bench" in done.stderr
 
 
+@pytest.mark.parametrize(("before", "now"), [("decay_ms=0", ""), ("", "decay_ms=0"), ("decay_ms=0", "thp=off")])
+def test_resume_refuses_other_options_of_the_heap(bench: Bench, before: str, now: str) -> None:
+    bench("--only", "larson", "--threads", "1", "--rounds", "1", "--pass", "time", extra={"POLDER_OPTIONS": before})
+    done, _ = bench("--resume", "--rounds", "2", extra={"POLDER_OPTIONS": now})
+    assert done.returncode == 2
+    assert done.stderr == f"polder: cannot continue: under other conditions than before: POLDER_OPTIONS '{now}', before '{before}'\n"
+    done, records = bench("--resume", "--rounds", "2", extra={"POLDER_OPTIONS": before})
+    assert (done.returncode, len(runs_of(records))) == (0, 4), done.stderr
+
+
+@pytest.mark.parametrize(("name", "said"), [("transparent_huge_pages", "huge pages '"), ("cpu", "processor '"), ("kernel", "kernel '"),
+                                            ("cores", "cores '")])
+def test_resume_refuses_another_machine(bench: Bench, tmp_path: Path, name: str, said: str) -> None:
+    _, (first, *rest) = bench("--only", "larson", "--threads", "1", "--rounds", "1", "--pass", "time")
+    there = first["machine"][name]
+    first["machine"][name] = "another"
+    (tmp_path / "it.jsonl").write_text("".join(json.dumps(r) + "\n" for r in (first, *rest)))
+    done, _ = bench("--resume", "--rounds", "2")
+    assert done.returncode == 2
+    assert f"under other conditions than before: {said}{there}', before 'another'" in done.stderr
+
+
 def test_what_changes_while_it_is_measured_ends_it(build: Path, environment: dict[str, str], tmp_path: Path) -> None:
     library = tmp_path / "libmine.so"
     shutil.copy(build / "lib" / "libpolder.so", library)
