@@ -50,7 +50,17 @@ def test_files_in_which_a_row_is_something_else_do_not_go_together(tmp_path: Pat
     second = written(tmp_path / "b.jsonl", other, entry(0, 1.0))
     with pytest.raises(Complaint, match="has other parameters"):
         read([first, second])
-    assert len(read([first, first]).runs) == 2
+    assert len(read([first, written(tmp_path / "c.jsonl", {**experiment(), "name": "c"}, entry(0, 1.0))]).runs) == 2
+
+
+def test_an_experiment_is_counted_once(tmp_path: Path) -> None:
+    first = written(tmp_path / "a.jsonl", experiment(), entry(0, 1.0))
+    other = written(tmp_path / "b.jsonl", {**experiment(), "name": "b"}, entry(0, 1.0))
+    copied = written(tmp_path / "c.jsonl", experiment(), entry(0, 1.0), entry(1, 1.0))
+    for again in (first, copied):
+        with pytest.raises(Complaint) as told:
+            read([other, first, again])
+        assert str(told.value) == f"{again} is of the same experiment as {first}: its runs would count twice"
 
 
 def test_what_was_measured_later_is_not_absent(tmp_path: Path) -> None:
@@ -131,7 +141,7 @@ def test_of_a_repetition_made_twice_the_later_counts(tmp_path: Path) -> None:
 
 def test_rounds_of_several_files_are_not_paired(tmp_path: Path) -> None:
     one = written(tmp_path / "a.jsonl", experiment(), entry(0, 1.0))
-    two = written(tmp_path / "b.jsonl", experiment(), entry(0, 2.0))
+    two = written(tmp_path / "b.jsonl", {**experiment(), "name": "b"}, entry(0, 2.0))
     records = read([one, two])
     assert sorted(records.by_round("time", "larson/2", "polder", lambda run: run.cost).values()) == [1.0, 2.0]
     assert len(records.subjects) == len(experiment()["subjects"])

@@ -177,8 +177,12 @@ class Records:
 def read(paths: Sequence[Path]) -> Records:
     """Several files become one, if they go together: subjects and rows are united by name."""
     whole = Records(list(paths), [], [], [], [], [], [], {})
+    begun: list[journal.Record] = []
     for number, path in enumerate(paths):
         entries, damaged = journal.read_what_stands(path)
+        if entries[0] in begun:
+            raise Complaint(f"{path} is of the same experiment as {paths[begun.index(entries[0])]}: its runs would count twice")
+        begun.append(entries[0])
         whole.damaged += damaged
         for entry in entries:
             kind = str(entry["record"])
