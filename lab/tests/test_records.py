@@ -229,6 +229,28 @@ def test_the_newest_has_a_first_record(tmp_path: Path, left: str) -> None:
         newest(tmp_path)
 
 
+def of_file(name: str, digest: str = "12ab", **machine: str) -> Entry:
+    one = experiment()
+    subjects = [{**subject, "digest": "" if subject["kind"] == "system" else digest} for subject in one["subjects"][:3]]
+    return {**one, "name": name, "subjects": subjects, "machine": {**one["machine"], "polder_options": "", **machine}}
+
+
+@pytest.mark.parametrize(("second", "said"), [
+    (of_file("b"), ""),
+    (of_file("b", commit="12"), "commits"),
+    (of_file("b", polder_options="decay_ms=0"), "POLDER_OPTIONS"),
+    (of_file("b", transparent_huge_pages="always"), "settings of huge pages"),
+    (of_file("b", "34cd"), "libraries under the same name (polder, scalloc)"),
+    (of_file("b", "34cd", cpu="x", kernel="6"), "machines, kernels and libraries under the same name (polder, scalloc)"),
+    (of_file("b", ""), ""),
+])
+def test_what_differs_in_several_files_is_told(tmp_path: Path, second: Entry, said: str) -> None:
+    end: Entry = {"record": "end", "interrupted": False, "seconds": 60.0}
+    files = [written(tmp_path / f"{one['name']}.jsonl", one, *[entry(n, 1.0) for n in range(6)], end) for one in (of_file("a"), second)]
+    told = f"These records come from different {said}: compare within a row only where one of them has it all."
+    assert warnings(read(files)) == ([told] if said else [])
+
+
 def test_of_a_continued_experiment_the_last_end_counts(tmp_path: Path) -> None:
     ends: list[Entry] = [{"record": "end", "interrupted": yes, "seconds": at} for yes, at in ((True, 60.0), (False, 180.0))]
     records = read([written(tmp_path / "a.jsonl", experiment(), entry(0, 1.0), ends[0], entry(1, 1.0), ends[1])])

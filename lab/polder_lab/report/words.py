@@ -72,6 +72,24 @@ def setting(name: str, value: object) -> str:
     return f"{name} {' '.join(map(str, value)) if isinstance(value, list) else value}"
 
 
+DIFFERING = {"cpu": "machines", "kernel": "kernels", "commit": "commits", "polder_options": "POLDER_OPTIONS",
+             "transparent_huge_pages": "settings of huge pages"}
+
+
+def differing(records: Records) -> str:
+    """What is not the same in all of several files, in words."""
+    machines = [experiment.get("machine") or {} for experiment in records.experiments]
+    found = [word for name, word in DIFFERING.items() if len({json.dumps(machine.get(name) or "") for machine in machines}) > 1]
+    digests: dict[str, set[str]] = {}
+    for experiment in records.experiments:
+        for subject in experiment["subjects"]:
+            if digest := subject.get("digest"):
+                digests.setdefault(subject["name"], set()).add(str(digest))
+    if others := [name for name, of in digests.items() if len(of) > 1]:
+        found.append(f"libraries under the same name ({', '.join(others)})")
+    return " and ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found)
+
+
 def warnings(records: Records) -> list[str]:
     told = []
     share = max((float(n.get("others_share") or 0) for n in records.noise), default=0.0)
@@ -88,10 +106,8 @@ def warnings(records: Records) -> list[str]:
         told.append("No times: the pass time, out of which peak memory and page faults are taken as well, was not run.")
     if records.damaged:
         told.append(f"{units.several(records.damaged, 'line')} of the records could not be read and were left out.")
-    if len({json.dumps({k: (e.get("machine") or {}).get(k) for k in ("cpu", "kernel", "commit")}) for e in records.experiments}) > 1:
-        told.append(
-            "These records come from different machines, kernels or commits: compare within a row only where one of them has it all."
-        )
+    if found := differing(records):
+        told.append(f"These records come from different {found}: compare within a row only where one of them has it all.")
     if len({row.id for row in records.rows}) and 0 < records.rounds < 6:
         told.append(f"{units.several(records.rounds, 'round')}: ratios have intervals from 6 rounds on.")
     return told
