@@ -80,10 +80,11 @@ class Terms:
 
 
 class Experiment:
-    """subjects[0] is the base, to which the others are compared."""
+    """subjects[0] is the base, to which the others are compared; harness is what workloads are made of."""
 
     def __init__(self, rows: Sequence[Row], subjects: Sequence[Heap], terms: Terms, launcher: Launcher, watcher: Watcher, *,
-                 instruments: Sequence[Instrument] = (TIME,), keeper: Keeper | None = None, earlier: Iterable[Earlier] = ()) -> None:
+                 instruments: Sequence[Instrument] = (TIME,), keeper: Keeper | None = None, earlier: Iterable[Earlier] = (),
+                 harness: Iterable[Path] = ()) -> None:
         self.subjects = list(subjects)
         self.base = self.subjects[0]
         self.terms = terms
@@ -102,7 +103,8 @@ class Experiment:
         self.done: set[tuple[str, int, int, str]] = set()  # (instrument, round, row, heap)
         self.proven: set[tuple[str, str]] = set()  # (program, heap)
         self.spent = 0.0
-        self.files = Unchanging([Path(row.command[0]) for row in rows] + [h.library for h in self.subjects if h.library])
+        self.files = Unchanging([*(file for row in rows for file in row.files), *(h.library for h in self.subjects if h.library),
+                                 *(harness if any(row.kind == "workload" for row in rows) else ())])
         self.start = time.monotonic()
         self.recall(earlier)
 

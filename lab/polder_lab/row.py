@@ -45,6 +45,13 @@ class Row:
         return self.kind == "workload" or self.clocks_itself
 
     @property
+    def files(self) -> list[Path]:
+        """What a run of it is of: the program, and of a job its script, its inputs and the program that it starts. Of a command of the
+        user's the program alone, for the others that it names it may write."""
+        words = self.command[:1] if self.kind == "command" else self.command
+        return [path for word in words if (path := Path(word)).is_absolute() and path.is_file()]
+
+    @property
     def title(self) -> str:
         named = self.name if self.preset is None else f"{self.name}:{self.preset}"
         return named if self.threads is None else f"{named} ×{self.threads}"

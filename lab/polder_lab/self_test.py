@@ -131,7 +131,8 @@ def a_against_a(place: Place, launcher: Launcher, heap: Heap, rounds: int, seed:
     pair = twins(heap, launcher.scratch)
 
     def measure(of: Sequence[Row], seed: int) -> tuple[Outcome, dict[str, Ratio]]:
-        outcome = Experiment(list(of), pair, Terms(rounds, 60, 60, seed, prove_once=True), launcher, watcher).run()
+        terms = Terms(rounds, 60, 60, seed, prove_once=True)
+        outcome = Experiment(list(of), pair, terms, launcher, watcher, harness=place.harness).run()
         return outcome, {r.row.title: ratio for r in outcome.rows if (ratio := r.ratio(pair[1].name, "seconds"))}
 
     outcome, ratios = measure(rows[:AA_ROWS], seed)

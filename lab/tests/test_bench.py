@@ -280,21 +280,24 @@ def test_resume_refuses_another_machine(bench: Bench, tmp_path: Path, name: str,
     assert f"under other conditions than before: {said}{there}', before 'another'" in done.stderr
 
 
-def test_what_changes_while_it_is_measured_ends_it(build: Path, environment: dict[str, str], tmp_path: Path) -> None:
-    library = tmp_path / "libmine.so"
-    shutil.copy(build / "lib" / "libpolder.so", library)
-    call = [sys.executable, "-m", "polder_lab", "bench", "run", "--build", str(build), "--rounds", "500", "--only", "larson", "--threads",
+@pytest.mark.parametrize("changed", ["libmine.so", "build/lib/libpolder_bench_it.so"])
+def test_what_changes_while_it_is_measured_ends_it(build: Path, environment: dict[str, str], tmp_path: Path, changed: str) -> None:
+    copied = shutil.copytree(build, tmp_path / "build")
+    library, changing = tmp_path / "libmine.so", tmp_path / changed
+    for file in (library, changing):
+        shutil.copy(build / "lib" / "libpolder.so", file)
+    call = [sys.executable, "-m", "polder_lab", "bench", "run", "--build", str(copied), "--rounds", "500", "--only", "larson", "--threads",
             "1", "--pass", "time", "--heaps", str(library), "--name", "it", "--out", str(tmp_path)]
     with subprocess.Popen(call, stderr=subprocess.PIPE, text=True, env=environment) as one:
         assert one.stderr is not None
         for line in one.stderr:
             if line.startswith("round 4 "):
-                with library.open("ab") as file:
-                    file.write(b"changed")
+                with changing.open("ab") as grown:
+                    grown.write(b"changed")
                 break
         said = one.stderr.read()
     assert one.returncode == 2
-    assert f"{library} has changed since the measuring began" in said
+    assert f"{changing} has changed since the measuring began" in said
     assert max(r["round"] for r in runs_of(records_of(tmp_path / "it.jsonl"))) < 499
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from polder_lab import heap
 from polder_lab.complaint import Complaint, nearest, unknown
 from polder_lab.place import Place
-from polder_lab.row import matches
+from polder_lab.row import Row, matches
 
 
 @pytest.fixture
@@ -32,6 +33,16 @@ def test_nearest_always_offers_something() -> None:
 ])
 def test_patterns(patterns: list[str], name: str, threads: int | None, expected: bool) -> None:
     assert matches(name, threads, patterns) is expected
+
+
+def test_what_a_run_is_of(tmp_path: Path) -> None:
+    """A server's program is a word of its job; what a command of the user's names besides may be what it writes."""
+    job, server = tmp_path / "job.py", tmp_path / "server"
+    for file in (job, server):
+        file.touch()
+    words = (sys.executable, "-S", str(job), str(server), str(tmp_path), "0.5", "server")
+    assert Row("redis", "program", words).files == [Path(sys.executable), job, server]
+    assert Row("python", "command", words).files == [Path(sys.executable)]
 
 
 def test_registered_heaps_come_from_the_registry(where: Place) -> None:

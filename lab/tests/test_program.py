@@ -75,6 +75,15 @@ def test_its_clients_do_not(name: str, launcher: Launcher, tmp_path: Path, compi
     assert not {program for program in started if program.startswith(("python", "psql", "pgbench", "redis-benchmark"))}
 
 
+@pytest.mark.parametrize("name", SERVERS)
+def test_the_server_is_among_what_may_not_change(name: str, tmp_path: Path) -> None:
+    program = next(p for p in PROGRAMS if p.name == name)
+    executable = program.executable()
+    if executable is None:
+        pytest.skip(f"{program.executables[0]} is not installed")
+    assert Path(executable) in program_row(program, executable, tmp_path / name, 0.05).files
+
+
 def test_a_server_that_the_heap_breaks_is_a_trouble(launcher: Launcher, tmp_path: Path, compiled: Callable[[str], Path]) -> None:
     run, _ = run_of("redis", launcher, tmp_path / "redis", Heap("fake", "file", library=compiled("CRASHES")))
     assert "redis-server ended at once" in run.trouble or "redis-server is lost" in run.trouble

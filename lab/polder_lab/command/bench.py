@@ -195,7 +195,7 @@ def conduct(settings: Settings, records: list[journal.Record], file: Path, where
             for line in [*absent, *selection.left_out, *(f"the pass {name}: {why}" for name, why in unusable.items())]:
                 recorder.absent(*line.split(": ", 1))
             outcome = Experiment(rows, heaps, settings.terms, launcher, bar, instruments=usable, keeper=recorder,
-                                 earlier=campaign.earlier(records)).run()
+                                 earlier=campaign.earlier(records), harness=where.harness).run()
             recorder.end(outcome.interrupted)
     return outcome
 

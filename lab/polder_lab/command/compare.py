@@ -87,7 +87,7 @@ def compare(command: tuple[str, ...], heaps: str, rounds: int | None, minutes: f
         launcher = Launcher(build_launcher(where.own), scratch / "runs")
         quiet = machine.Quiet()
         with Bar(Console(stderr=True)) as bar:
-            outcome = Experiment(selection.rows, [heaps_of.SYSTEM, *chosen], terms, launcher, bar).run()
+            outcome = Experiment(selection.rows, [heaps_of.SYSTEM, *chosen], terms, launcher, bar, harness=where.harness).run()
         outcome.others_share = quiet.others_share()
     settings: dict[str, Any] = {"heaps": heaps, "quick": quick, "only": list(only), "threads": counts, "limit": terms.limit}
 

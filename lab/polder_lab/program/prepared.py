@@ -106,7 +106,7 @@ def postgresql(executable: str, folder: Path, scale: float) -> Job:
     initdb = [str(Path(executable).with_name("initdb")), "-D", str(data), "-U", "tester", "-A", "trust", "-E", "UTF8", "--locale=C",
               "--no-sync"]
     make([*prefix, *initdb], folder)
-    return Job(clocked("postgresql", str(Path(executable).parent), str(data), str(scale), *prefix))
+    return Job(clocked("postgresql", executable, str(data), str(scale), *prefix))
 
 
 def xalan(executable: str, folder: Path, scale: float) -> Job:

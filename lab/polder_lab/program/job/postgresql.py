@@ -1,11 +1,11 @@
-"""postgresql.py BIN DATA SCALE: tables made anew, pgbench with four clients on them, the books balanced."""
+"""postgresql.py SERVER DATA SCALE: tables made anew, pgbench with four clients on them, the books balanced."""
 
 import sys
 from pathlib import Path
 
 from clocked import Failed, client, tell
 
-BIN, DATA, SCALE = Path(sys.argv[1]), Path(sys.argv[2]), float(sys.argv[3])
+BIN, DATA, SCALE = Path(sys.argv[1]).parent, Path(sys.argv[2]), float(sys.argv[3])
 PREFIX = sys.argv[4:]  # how to be another user than root
 LINK = ["-h", str(DATA), "-U", "tester", "postgres"]
 BALANCE = """SELECT (SELECT sum(abalance) FROM pgbench_accounts) = (SELECT sum(delta) FROM pgbench_history),
