@@ -2,7 +2,8 @@
 
 A library in a process's memory map proves nothing: a program may bring a malloc of its own, or be static. The dynamic
 linker itself tells: LD_DEBUG=bindings makes it write down, for each process, which file every symbol is bound to. The
-first run of each row under each heap, which is not counted, is made that way.
+first run of each row under each heap, which is not counted, is made that way. A child in which the linker is not asked, since it is
+static, set-user-id or without its parent's environment, says nothing.
 """
 
 from __future__ import annotations

@@ -64,6 +64,12 @@ def test_a_child_that_escapes(launcher: Launcher, compiled: Callable[[str], Path
     assert objection(launcher, file_heap(compiled("")), escape) == "not served in 1 of the child processes"
 
 
+def test_a_child_that_says_nothing(launcher: Launcher, compiled: Callable[[str], Path]) -> None:
+    """The limit that README.md and docs/how-to/measure.md tell: without any environment the child's linker is not asked."""
+    cleared = [*PYTHON[:-1], "import subprocess, sys; subprocess.run([sys.executable, '-S', '-c', ''], env={})"]
+    assert objection(launcher, file_heap(compiled("")), cleared) == ""
+
+
 def test_a_child_of_the_base_with_another_heap(launcher: Launcher, compiled: Callable[[str], Path]) -> None:
     child = [*PYTHON[:-1], "import os, subprocess, sys; "
              f"subprocess.run([sys.executable, '-S', '-c', ''], env={{**os.environ, 'LD_PRELOAD': '{compiled('')}'}})"]
