@@ -58,9 +58,13 @@ class block_list {
 
   // Its owner alone. Throws std::bad_alloc; e is as it was then.
   bool insert(kept& e) {
-    while (last_.get()->filled.load(order::relaxed) == block::size) extend();
-    block* const b = last_.get();
-    const unsigned n = b->filled.load(order::relaxed);
+    block* b = last_.get();
+    unsigned n = b->filled.load(order::relaxed);
+    while (n == block::size) [[unlikely]] {
+      extend();
+      b = last_.get();
+      n = b->filled.load(order::relaxed);
+    }
     b->elements[n].put(std::move(e));
     b->filled.store(n + 1, order::release);  // sync: bag-put
     return true;
